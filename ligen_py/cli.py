@@ -1,7 +1,8 @@
 """What every stage's command line shares: flags from settings, logging, errors, exit codes.
 
 Exit codes: 0 done; 1 the input cannot be used; 2 wrong usage, or no such device; 130 stopped by
-Ctrl-C. The sentence that says why is the last line on stderr.
+Ctrl-C; 143 or 129 by the signals SIGTERM and SIGHUP. The sentence that says why is the last line
+on stderr.
 """
 
 import argparse
@@ -9,11 +10,14 @@ import io
 import logging
 import os
 import shlex
+import signal
 import sys
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import gettempdir
+from types import FrameType
 from typing import TYPE_CHECKING, Any, get_args, get_origin
 
 from ligen_py import __version__
@@ -52,6 +56,12 @@ MODULES = {"dock": "dock_command", "lga": "lga_command"}
 
 INTERRUPTED = 130
 """Exit code after Ctrl-C, as a shell has it."""
+
+SIGNALLED = 128
+"""Exit code after another signal, less the signal's number, as a shell has it."""
+
+ENDING = (signal.SIGTERM, signal.SIGHUP)
+"""A request to end, of a batch system as an example; a terminal that closes."""
 
 BROKEN_PIPE = 141
 """Exit code where the reader of the output has gone, as in `ligen query ... | head`."""
@@ -215,13 +225,16 @@ def run(
     )
     _require_streams()
     try:
-        _keep_inputs(options)
-        body(options)
-        sys.stdout.flush()
+        with _ending_as_ctrl_c():
+            _keep_inputs(options)
+            body(options)
+            sys.stdout.flush()
     except InputError as error:
         return _stop(arguments, str(error), 1)
     except (UsageError, DeviceError) as error:
         return _stop(arguments, str(error), 2)
+    except _Ended as ended:
+        return _stop(arguments, f"stopped by {ended.name}", SIGNALLED + ended.value)
     except KeyboardInterrupt:
         return _stop(arguments, "stopped as asked", INTERRUPTED)
     except BrokenPipeError:
@@ -239,6 +252,39 @@ def run(
         cure = "run it again, or choose another device with --device"
         return _stop(arguments, f"the device failed: {error}; {cure}", 2)
     return 0
+
+
+class _Ended(KeyboardInterrupt):
+    """A signal to end has come."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__()
+        self.value, self.name = number, signal.Signals(number).name
+
+
+@contextmanager
+def _ending_as_ctrl_c() -> Iterator[None]:
+    """Let signals to end raise, as Ctrl-C does: else temporary files and folders would stay.
+
+    A signal that is ignored, as under `nohup`, stays so; in another thread than the first nothing
+    is done. What follows the first signal is ignored, so that the files do go.
+    """
+
+    def end(number: int, frame: FrameType | None) -> None:
+        for one in kept:
+            signal.signal(one, signal.SIG_IGN)
+        raise _Ended(number)
+
+    kept: list[signal.Signals] = []
+    if threading.current_thread() is threading.main_thread():
+        kept = [one for one in ENDING if signal.getsignal(one) == signal.SIG_DFL]
+    for one in kept:
+        signal.signal(one, end)
+    try:
+        yield
+    finally:
+        for one in kept:
+            signal.signal(one, signal.SIG_DFL)
 
 
 def _keep_inputs(options: argparse.Namespace) -> None:

@@ -68,8 +68,8 @@ JOB_MINUTES = (5, 60)
 ENOUGH = 50
 """Records one after another, none of them readable, that show that a file is no library."""
 
-MISSING = 10
-"""Missing files that are named one by one."""
+LOST = 10
+"""Files that are missing or changed and are named one by one."""
 
 _REFUSED = re.compile(r"^\w+(?:Error|Exception)\b[^\n]*:\n(?:Error:\n)?(.+)", re.MULTILINE)
 """What Snakemake says where it lets no run begin."""
@@ -142,7 +142,7 @@ def _plan(options: argparse.Namespace) -> None:
     if plan.pockets:
         for line in (*_stale_list(plan, folder), *_stale_files(plan, folder, contents)):
             print(f"  {line}")
-    for line in (*_stale_searches(plan, folder, contents), *_missing(plan, folder, _run(options))):
+    for line in (*_stale_searches(plan, folder, contents), *_lost(plan, folder, _run(options))):
         print(f"  {line}")
     pending = list(_pending(options))
     for line in (*pending, *_files_kept(plan, folder, pending)):
@@ -451,19 +451,13 @@ def _stale_list(plan: Workplan, folder: Path) -> Iterator[str]:
         yield f"{path} is stale: it {found[0]}{more}; a run makes it again"
 
 
-def _missing(plan: Workplan, folder: Path, command: str) -> Iterator[str]:
-    """Files of an earlier run that are not there; those of parts that it had not are none."""
-    results = folder / "results"
-    missing, path = plan.missing(results), results / "manifest.tsv"
-    if path.exists():
-        known = {part.label for part in read_manifest(path).parts}
-        new = [part for part in plan.manifest(str(results)).parts if part.label not in known]
-        files = {getattr(part, kind) for part in new for kind in FILES}
-        missing = [file for file in missing if file not in files]
-    for file in missing[:MISSING]:
-        yield f"{file} is missing; '{command}' makes it again"
-    if len(missing) > MISSING:
-        yield f"... and {len(missing) - MISSING} more files are missing"
+def _lost(plan: Workplan, folder: Path, command: str) -> Iterator[str]:
+    """Files of an earlier run that are not there, or no longer as it wrote them."""
+    lost = plan.lost(folder)
+    for file, how in lost[:LOST]:
+        yield f"{file} {how}; '{command}' makes it again"
+    if len(lost) > LOST:
+        yield f"... and {len(lost) - LOST} more files are missing or changed"
 
 
 def _stale_searches(plan: Workplan, folder: Path, contents: Contents) -> Iterator[str]:

@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
 
@@ -49,6 +49,9 @@ _ENDED = re.compile(r"^Error in rule (\w+):\n(?: .*\n)*? +log: (.+?) \(check", r
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 """Signals to end: Ctrl-C, a request of the system, a terminal that closes."""
+
+LOST = 10
+"""Files of an earlier run that are missing or changed and are named."""
 
 TAIL = 1 << 14
 """Bytes at the end of a log in which an error message is sought."""
@@ -112,6 +115,10 @@ def _run(options: argparse.Namespace) -> None:
     _require_writable(folder)
     if not {*NO_RUN, "-F", "--forceall"} & set(options.flags):
         require_records(folder)
+    if not NO_RUN & set(options.flags):
+        with suppress(InputError):  # the list of parts is damaged, and may be made again now
+            for file, how in plan.lost(folder)[:LOST]:
+                log.warning("%s %s; it is made again", file, how)
     before = _logs(folder)
     table = folder / "results" / "report.txt"
     reported = table.stat().st_mtime_ns if table.is_file() else 0

@@ -27,6 +27,7 @@ from ligen_py.store.campaign.layout import CONFIG
 from ligen_py.store.campaign.manifest import Manifest, read_manifest
 from ligen_py.store.campaign.part import RECORDED
 from ligen_py.store.campaign.reader import open_campaign
+from ligen_py.store.files.read import files_kept_open
 from ligen_py.verification import made_again
 from ligen_py.verification.config import config_faults
 from ligen_py.verification.files import missing_chunks, part_faults
@@ -123,9 +124,10 @@ def _faults(options: argparse.Namespace, path: Path, plan: Workplan | None) -> I
     digests: dict[Path, str] = {}
     broken = False
     for part in manifest.parts:
-        for fault in part_faults(part, known, digests):
-            broken = True
-            yield fault
+        with files_kept_open():
+            found = list(part_faults(part, known, digests))
+        broken |= bool(found)
+        yield from found
     log.info("merging %d parts again", len(manifest.parts))
     yield from made_again.merge_faults(options.campaign, path, manifest, attributes)
     if broken:
@@ -142,7 +144,9 @@ def _made_again(
     judged = _judged(options, plan)
     log.info("ranking and scoring again")
     for part in manifest.parts:
-        yield from made_again.ranking_faults(part)
+        with files_kept_open():
+            found = list(made_again.ranking_faults(part))
+        yield from found
     label = select(options.device).origin
     yield from made_again.scoring_faults(manifest, options.seed, options.device, label)
     if plan is not None:

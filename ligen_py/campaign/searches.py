@@ -91,6 +91,14 @@ class Searches:
             for file in self.part_files(section, search, results)
         ]
 
+    def converted(self, results: str) -> list[str]:
+        """What the parts of all searches are made from: databases, and planes of genomes."""
+        files = [
+            self.homolog_files(search, results)["database"]
+            for search in self.plan.settings.homologs
+        ]
+        return [*files, *(SEQUENCES["genome"].file(results, genome=one) for one in self.genomes)]
+
     def tables(self, results: str) -> list[Path]:
         """The tables of all searches."""
         return [

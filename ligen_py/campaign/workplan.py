@@ -47,7 +47,7 @@ from ligen_py.settings.searches import AntiTarget
 from ligen_py.settings.section import Section
 from ligen_py.settings.source import Source
 from ligen_py.store.campaign.layout import CONFIG
-from ligen_py.store.campaign.manifest import Manifest, PartFiles
+from ligen_py.store.campaign.manifest import Manifest, PartFiles, read_manifest
 from ligen_py.store.campaign.parsed_library import parsed_chunks
 
 CONTROL_FILES = ("actives", "decoys")
@@ -75,6 +75,12 @@ INSTALLED = "package:"
 
 MOST_CHUNKS = 100_000
 """Parts of a library; Snakemake plans a job of each for every target, 0.5 ms a job."""
+
+MARK = ".snakemake_timestamp"
+"""File in a folder that is a result, by whose time Snakemake knows the age of the folder."""
+
+OLD = 1
+"""Time of such a mark where the folder is to be made again; 0 is no time to Snakemake."""
 
 MOST_IN_TURN = 1000
 """Parts that can be parsed one after another: each names all before it on its command line."""
@@ -502,6 +508,7 @@ class Workplan:
             return []
         parts = self.manifest(str(results)).parts
         files = [getattr(part, kind) for part in parts for kind in FILES]
+        files += map(Path, self.searches.converted(str(results)))
         files += map(Path, self.searches.every_part_file(str(results)))
         files += self.searches.tables(str(results))
         if parts:
@@ -511,6 +518,37 @@ class Workplan:
             files += [results / "controls" / name / one for name in self.ranked for one in verdicts]
             files += self.exported(results) if (results / "export").exists() else []
         return [path for path in dict.fromkeys(files) if not path.exists()]
+
+    def lost(self, folder: Path) -> list[tuple[Path, str]]:
+        """What of an earlier run in a campaign's folder is no longer as it was, and in words how.
+
+        Files of parts that it had not are not missing. A run makes all of them again. Raises
+        InputError where the earlier run's list of parts cannot be read.
+        """
+        results = folder / "results"
+        missing, listed = self.missing(results), results / "manifest.tsv"
+        if missing and listed.exists():
+            known = {part.label for part in read_manifest(listed).parts}
+            new = [part for part in self.manifest(str(results)).parts if part.label not in known]
+            files = {getattr(part, kind) for part in new for kind in FILES}
+            missing = [file for file in missing if file not in files]
+        found = [(file, "is missing") for file in missing]
+        return found + [
+            (file, "has changed since it was written") for file in self.changed(results)
+        ]
+
+    def changed(self, results: Path) -> list[Path]:
+        """Exported files that are newer than the end of the job that wrote them.
+
+        Snakemake does not look into a folder. Its mark there may be made old (`results.smk`), so
+        the job's log counts as well.
+        """
+        ends = (results / "export" / MARK, results.parent / "logs" / "export.log")
+        end = max((path.stat().st_mtime for path in ends if path.exists()), default=OLD)
+        if end <= OLD:
+            return []
+        files = [path for path in self.exported(results) if path.exists()]
+        return [path for path in files if path.stat().st_mtime > end]
 
     def exported(self, results: Path) -> list[Path]:
         """What the folder `export` has, but for PDBQT files of poses, which are named after them.

@@ -212,6 +212,7 @@ def _serve(
     With a batch comes the number of functions with which its first item has been tried.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.signal(signal.SIGPROF, signal.SIG_DFL)
     gc.freeze()  # what a worker begins with stays, so it is not searched again and again
     gc.set_threshold(YOUNG)

@@ -235,8 +235,14 @@ def select(selector: str | None = None) -> Device:
     """The first device that a selector names: see `select_all`. Others cause a warning."""
     chosen = select_all(selector)
     if len(chosen) > 1:
-        log.warning("only the first of %d devices is used; dock uses all of them", len(chosen))
+        _warn_once(f"only the first of {len(chosen)} devices is used; dock uses all of them")
     return chosen[0]
+
+
+@cache
+def _warn_once(words: str) -> None:
+    """Log a warning the first time in this process: each stage of a chain chooses its device."""
+    log.warning("%s", words)
 
 
 def select_all(selector: str | None = None) -> list[Device]:
@@ -289,7 +295,7 @@ def select_all(selector: str | None = None) -> list[Device]:
             f"--device, or {INSTALL_HINT}"
         )
     for line in left_out:
-        log.warning("device left out: %s", line)
+        _warn_once(f"device left out: {line}")
     for device in chosen:
         what = f"{device.label}, sub-groups of {device.sub_group_size} ({device.back_end})"
         log.info("device: %s", what)

@@ -81,13 +81,16 @@ def _choice(
     With `consensus` molecules rank otherwise, with `networks_rank` by networks, too.
     """
     heard = {name: value for name, value in weights.items() if value and name in functions}
-    if len(functions) == 1 or not heard:
-        heard = dict.fromkeys(functions[:1], 1.0)  # as scoring does
+    if not heard or (len(heard) == 1 and not heard.keys() & NETWORKS):
+        heard = dict.fromkeys(list(heard or functions)[:1], 1.0)  # as scoring does
     energies = [f"{w:g} {function(name).name}" for name, w in heard.items() if name not in NETWORKS]
     networks = [
         f"{w:g} logit of {function(name).name}" for name, w in heard.items() if name in NETWORKS
     ]
-    ranked = f"that energy{' alone' if networks and not networks_rank else ''}"
+    ranked = "that energy"
+    if len(energies) == 1 and not energies[0].startswith("1 "):
+        ranked = "the whole of that energy"  # networks choose beside a part of it
+    ranked += " alone" if networks and not networks_rank else ""
     if energies:
         chosen = f"The pose of lowest energy ({' + '.join(energies)})"
         if networks:

@@ -25,6 +25,7 @@ from ligen_py.summary.text import (
     control_words,
     crystal_words,
     network_words,
+    nothing_words,
     null_words,
     ranked_words,
 )
@@ -103,6 +104,7 @@ def page_of(
         heads=_heads,
         network_words=network_words,
         number_of=_number,
+        nothing_words=nothing_words,
         ranked_words=ranked_words,
         sizes=_sizes,
         strength=_strength,

@@ -1,6 +1,7 @@
 """A report as plain text, for a terminal."""
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from ligen_py.store.campaign.judged import Judgement
@@ -23,13 +24,7 @@ def _target(target: Target) -> Iterator[str]:
     title = f"{target.name}: {target.size} molecules ranked of {records} input records"
     yield from (title, "=" * len(title), "")
     yield from (ranked_words(target), *device_words(target.devices), "")
-    heads = [*target.functions, *(NETWORK_HEADS if target.networks else ())]
-    rows = [["rank", "score", *heads, "name", "states", "library"]]
-    for h in target.best:
-        totals = [f"{h.terms[f'{name}/total']:.2f}" for name in target.functions]
-        totals += _judged(h.judgement) if target.networks else []
-        rows.append([str(h.rank), f"{h.score:.2f}", *totals, cut(h.name), str(h.states), h.library])
-    yield from (*table(rows, ">>" + ">" * len(heads) + "<><"), "")
+    yield from (*(_best(target) if target.size else [nothing_words(target)]), "")
     if target.networks:
         yield from (*(f"  {line}" for line in network_words(target.networks, NETWORK_HEADS)), "")
     yield from ("Redocking control", f"  {control_words(target.control)}")
@@ -41,6 +36,26 @@ def _target(target: Target) -> Iterator[str]:
     yield from ("Ledger", *_ledger(target.ledger), "")
     alarms = (f"  ALARM {alarm}" for alarm in target.watch.alarms)
     yield from ("Watch", f"  {target.watch.summary}", *alarms, "", "")
+
+
+def _best(target: Target) -> list[str]:
+    heads = [*target.functions, *(NETWORK_HEADS if target.networks else ())]
+    rows = [["rank", "score", *heads, "name", "states", "library"]]
+    for h in target.best:
+        totals = [f"{h.terms[f'{name}/total']:.2f}" for name in target.functions]
+        totals += _judged(h.judgement) if target.networks else []
+        rows.append([str(h.rank), f"{h.score:.2f}", *totals, cut(h.name), str(h.states), h.library])
+    return list(table(rows, ">>" + ">" * len(heads) + "<><"))
+
+
+def nothing_words(target: Target) -> str:
+    """Why no molecule of a target is ranked: what became of the records, most frequent first."""
+    counts = Counter[str]()
+    for loss in (loss for balance in target.ledger for loss in balance.losses):
+        counts[f"{loss.status} in {loss.stage} ({loss.reason})"] += loss.records
+    ends = ", ".join(f"{count} {end}" for end, count in counts.most_common())
+    records = sum(balance.records for balance in target.ledger)
+    return f"No molecule was scored, of {records} input records: {ends or 'there are none'}."
 
 
 NETWORK_HEADS = ("score+CNN", "CNN", "CNN pK", "apart")

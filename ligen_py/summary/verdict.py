@@ -7,7 +7,7 @@ from ligen_py.summary.controls import Row, Verdict
 from ligen_py.summary.enrichment import LEAST_FOR_INTERVAL
 from ligen_py.summary.facts import Group, Networks, Target
 from ligen_py.summary.glossary import TRAINED
-from ligen_py.summary.text import cut, device_words
+from ligen_py.summary.text import cut, device_words, nothing_words
 
 FOUND = 2.0
 """A redocked pose up to this far (Angstrom) from the crystal pose counts as found."""
@@ -57,6 +57,8 @@ def _poses(target: Target) -> tuple[str, str]:
 
 
 def _ranking(target: Target) -> tuple[str, str]:
+    if not target.size:
+        return "bad", nothing_words(target)
     if target.judged and target.judged.rows:
         return _of_actives(target.judged, target.rank_by)
     groups = [group for group in target.groups if group.enrichment is not None]

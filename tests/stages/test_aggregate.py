@@ -130,6 +130,11 @@ def test_the_ranking_by_hand(made: Made) -> None:
             assert best.scored.key.tolist() == keys
 
 
+def test_a_campaign_of_some_molecules_is_a_small_file(made: Made) -> None:
+    assert made.run() == 0
+    assert made.output.stat().st_size < 1_000_000
+
+
 def test_a_ligand_counts_in_the_conformation_where_it_scores_best(tmp_path: Path) -> None:
     scores = {
         "open": {"ethanol": 5.0, "butane": 6.0, "ether": None},

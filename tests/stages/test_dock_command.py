@@ -2,6 +2,7 @@
 
 import os
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -21,6 +22,22 @@ import os, sys
 os.umask(int(sys.argv[1], 8))
 from ligen_py.dock_command import main
 sys.exit(main(sys.argv[2:]))
+"""
+
+ENDED = """
+import os, signal, sys
+from ligen_py import command
+from ligen_py.store.files.growing import Growing
+
+number = int(sys.argv[1])
+signal.signal(number, signal.SIG_DFL)  # nohup ignores SIGHUP
+
+def ended(*given):
+    os.kill(os.getpid(), number)  # once for the process, once for its group
+    os.kill(os.getpid(), number)
+
+Growing.append = ended  # while poses are written
+sys.exit(command.main(sys.argv[2:]))
 """
 
 
@@ -139,6 +156,18 @@ def test_ctrl_c_ends_with_a_sentence_and_leaves_no_half_results(
     assert main(words) == 130
     assert capsys.readouterr().err.splitlines()[-1] == "ligen dock: error: stopped as asked"
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_to_end_leaves_no_temporary_folder(tmp_path: Path, number: signal.Signals) -> None:
+    """As from a batch system at its time limit, or from a terminal that closes."""
+    out = tmp_path / "out"
+    words = ["dock", str(PROTEIN), "CCCO", *SITE, "-o", str(out)]
+    command = [sys.executable, "-c", ENDED, str(int(number)), *words]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 128 + number
+    assert done.stderr.splitlines()[-1] == f"ligen dock: error: stopped by {number.name}"
+    assert not out.exists()
 
 
 @pytest.mark.parametrize(

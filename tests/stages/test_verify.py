@@ -2,6 +2,7 @@
 
 import os
 import shutil
+from collections import Counter
 from collections.abc import Callable
 from contextlib import chdir, redirect_stdout
 from io import StringIO
@@ -15,10 +16,12 @@ import yaml
 from ligen_py import aggregate, verify
 from ligen_py.campaign.workplan import Workplan
 from ligen_py.chain import SCREEN, STAGES
+from ligen_py.records.column import Kind
 from ligen_py.records.ledger import Reason, Status
 from ligen_py.settings.campaign import load_campaign
 from ligen_py.settings.document import read_document
 from ligen_py.store.campaign.manifest import PartFiles
+from ligen_py.store.files import read as reading
 from ligen_py.verification.made_again import ranking_faults, written_faults
 from tests.edited import edited
 from tests.mini import DHFR, Mini
@@ -177,6 +180,24 @@ def test_a_sound_campaign_has_no_fault(
 
 
 Harm = Callable[[Mini], None]
+
+
+def test_each_file_of_a_part_is_opened_once(sound: Mini, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Opening a small file takes longer than reading it, and a campaign has many."""
+    opened: Counter[Path] = Counter()
+    open_one = reading._opened
+
+    def counted(path: Path, kind: Kind) -> h5py.File:
+        opened[path] += 1
+        return open_one(path, kind)
+
+    monkeypatch.setattr(reading, "_opened", counted)
+    monkeypatch.setattr(verify.made_again, "merge_faults", lambda *given: iter(()))
+    monkeypatch.setattr(verify, "_made_again", lambda *given: iter(()))
+    assert run(sound) == 0
+    kinds = ("ligands", "poses", "kept", "refined", "scores")
+    files = [getattr(part, kind) for part in sound.parts() for kind in kinds]
+    assert [opened[file.resolve()] or opened[file] for file in files] == [1] * len(files)
 
 
 def value(kind: str, column: str, row: object, new: object, part: int = SECOND) -> Harm:

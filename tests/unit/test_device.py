@@ -134,6 +134,7 @@ def test_a_device_that_builds_no_kernel_is_left_out_in_one_line(
     monkeypatch.setattr(module, "devices", lambda: found)
     for selector in (None, "vendor", "vendor:all", "cpu"):
         caplog.clear()
+        module._warn_once.cache_clear()
         assert names(select_all(selector)) == ["new"]
         (line,) = [
             record.getMessage() for record in caplog.records if record.levelname == "WARNING"
@@ -142,6 +143,17 @@ def test_a_device_that_builds_no_kernel_is_left_out_in_one_line(
             "device left out: Vendor / old (cpu, driver 1) cannot build a kernel: "
             "unknown target CPU 'generic'"
         )
+
+
+def test_stages_of_one_process_say_once_that_they_use_one_device(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(module, "devices", lambda: [fake("one", GPU), fake("two", GPU)])
+    module._warn_once.cache_clear()
+    for _ in ("filter", "refine", "score"):
+        assert select("all").handle.name == "one"
+    said = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
+    assert said == ["only the first of 2 devices is used; dock uses all of them"]
 
 
 @pytest.mark.parametrize(

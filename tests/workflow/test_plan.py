@@ -346,6 +346,44 @@ def test_a_finished_campaign_makes_what_it_has_lost(
             os.utime(path, (2e9, 2e9))
 
 
+def test_exported_files_that_were_changed_are_named_and_made_again(
+    tmp_path: Path, campaign: dict[str, Any]
+) -> None:
+    """By a dry run as well, more than once: it makes the folder's mark old."""
+    described = finished(tmp_path, campaign)
+    for path in (tmp_path / "logs/export.log", *described.exported(tmp_path / "results")):
+        path.parent.mkdir(exist_ok=True)
+        path.touch()
+        os.utime(path, (2e9, 2e9))
+    edited = tmp_path / "results/export/one.csv"
+    assert described.lost(tmp_path) == []
+    os.utime(edited, (2e9 + 60, 2e9 + 60))
+    for _ in range(2):
+        assert described.lost(tmp_path) == [(edited, "has changed since it was written")]
+        result = snakemake(tmp_path, "--dry-run")
+        assert jobs(result.stdout) == {"export": 1, "all": 1}, result.stdout
+
+
+def test_what_searches_are_made_from_is_made_again_where_it_is_lost(tmp_path: Path) -> None:
+    (tmp_path / "p.fa").write_text(">a\nMKVLAAGIV\n")
+    (tmp_path / "g.fa").write_text(f">chr1\n{'ACGTTGCAAG' * 20}\n")
+    (tmp_path / "guides.txt").write_text("ACGTTGCAAGACGTTGCAAG\n")
+    searches = {
+        "homologs": {"p": {"query": "p.fa", "database": "p.fa"}},
+        "offtargets": {"g": {"genome": "g.fa", "guides": "guides.txt"}},
+    }
+    described = finished(tmp_path, searches)
+    results = tmp_path / "results"
+    assert described.lost(tmp_path) == []
+    database, planes = results / "homologs/p/database.h5", results / "genomes/g"
+    database.unlink()
+    planes.unlink()
+    (results / "manifest.tsv").unlink()
+    assert described.lost(tmp_path) == [(database, "is missing"), (planes, "is missing")]
+    wanted = jobs(snakemake(tmp_path, "--dry-run").stdout)
+    assert wanted["database"] == wanted["genome"] == 1
+
+
 def test_every_name_in_the_rules_is_defined(tmp_path: Path) -> None:
     """Functions of rules run only for some campaigns, so that a slip of the pen may wait long."""
     sources = SimpleNamespace(

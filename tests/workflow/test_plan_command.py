@@ -320,7 +320,7 @@ def test_what_a_chunk_keeps_is_said(tmp_path: Path) -> None:
     assert said(*table) == []
 
 
-def test_missing_files_are_named_with_the_command(folder: Path) -> None:
+def test_lost_files_are_named_with_the_command(folder: Path) -> None:
     described = Workplan.of(CONFIG, "c.yaml", folder)
     results = folder / "results"
     parts = described.manifest(str(results)).parts
@@ -331,10 +331,10 @@ def test_missing_files_are_named_with_the_command(folder: Path) -> None:
     for name in ("campaign.h5", "controls/dhfr/controls.json", "controls/dhfr/controls.txt"):
         (results / name).touch()
     (results / "manifest.tsv").write_text(described.manifest().text())
-    assert list(plan._missing(described, folder, "ligen run c.yaml")) == []
+    assert list(plan._lost(described, folder, "ligen run c.yaml")) == []
     parts[1].scores.unlink()
-    assert list(plan._missing(described, folder, "ligen run c.yaml")) == [
+    assert list(plan._lost(described, folder, "ligen run c.yaml")) == [
         f"{parts[1].scores} is missing; 'ligen run c.yaml' makes it again"
     ]
     (results / "manifest.tsv").write_text(Manifest(described.manifest().parts[:1]).text())
-    assert list(plan._missing(described, folder, "")) == []  # a part that is new
+    assert list(plan._lost(described, folder, "")) == []  # a part that is new

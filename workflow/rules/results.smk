@@ -119,10 +119,12 @@ BY_NETWORKS = ["--networks {input.networks}"] if JUDGED else []
 # A file of this folder is no output, so it cannot be asked for. Snakemake knows the age of the folder
 # by that of its own mark: an old one has all of it made again.
 EXPORTED = plan.exported(Path("results"))
-MARK = Path("results/export/.snakemake_timestamp")
-if MARK.exists() and not all(path.exists() for path in EXPORTED):
+EXPORT_MARK = Path("results/export") / MARK
+if EXPORT_MARK.exists() and (
+    plan.changed(Path("results")) or not all(path.exists() for path in EXPORTED)
+):
     try:
-        os.utime(MARK, (1, 1))  # 0 is no time to Snakemake
+        os.utime(EXPORT_MARK, (OLD, OLD))
     except OSError:  # another user's folder
         pass
 

@@ -104,8 +104,8 @@ def choice_energy(
     """The energy by which a ligand's pose is chosen: a weighted sum over functions, float32.
 
     Functions without a weight are left out, and so are weights of functions that were not
-    evaluated; where nothing is left, the energy is that of the first function. Where a function
-    has no finite value, the sum is over the others.
+    evaluated; where nothing is left, the energy is that of the first function. An energy that is
+    left alone counts whole. Where a function has no finite value, the sum is over the others.
     """
     energies = [
         w * load(name, "scorer").pose_energy(columns[name])
@@ -120,7 +120,10 @@ def _weighed(
     columns: Mapping[str, Mapping[str, np.ndarray]], weights: Mapping[Any, float]
 ) -> dict[str, float]:
     found = {name: weights[name] for name in columns if weights.get(name)}
-    return found or {next(iter(columns)): 1.0}
+    only = next(iter(found or columns))
+    # Beside half of an energy a state's cost in kcal/mol would weigh twice as much.
+    whole = not found or (len(found) == 1 and FUNCTIONS[only].is_energy)
+    return {only: 1.0} if whole else found
 
 
 def free_energy(
@@ -197,15 +200,13 @@ def pose_scores(
     logit where `rank_by` is networks. Only the first value knows the ligand's `handicap`. What is
     no energy helps to choose a pose, and ranks molecules by `NETWORK_SHARE` alone.
     """
-    # Alone a function counts whole: beside half of it the costs of states would be doubled.
-    weights = settings.pose_weights if len(terms) > 1 else {}
-    energy = choice_energy(terms, weights)
+    energy = choice_energy(terms, settings.pose_weights)
     first = terms[next(iter(terms))]["total"]
     if settings.rank_by == "first":
         return first, energy
     ranking = {name: columns for name, columns in terms.items() if FUNCTIONS[name].is_energy}
-    bound = choice_energy(ranking, weights)
-    gained = bound - free_energy(poses, ranking, weights)
+    bound = choice_energy(ranking, settings.pose_weights)
+    gained = bound - free_energy(poses, ranking, settings.pose_weights)
     compared = gained + np.repeat(handicap(ligands, settings), np.diff(poses.first_pose))
     ranks = np.where(np.isfinite(first), merit(ligands, poses, compared), first)
     if settings.rank_by == "networks":

@@ -81,6 +81,8 @@ class TargetWriter:
         """Write all that was appended, so that it can be read and changed."""
         for table in (self._scored, self._properties, self._left, self._watched, self._values):
             table.flush()
+        if not self.rows:
+            self._write_terms({name: np.empty(0, "f4") for name in self._terms or ()})
 
     def append(self, part: Part, ligands: np.ndarray, library: int, file: int, label: str) -> None:
         """Append a part of a library's file: what is scored, and what became of the rest.
@@ -142,11 +144,8 @@ class TargetWriter:
         )
 
     def _append_terms(self, terms: dict[str, np.ndarray], label: str) -> None:
-        group = self._group["terms"]
         if self._terms is None:
             self._terms = tuple(terms)
-            for name in terms:
-                growing_column(group, name, np.dtype("f4"), doc="term of the best pose")
         if self._terms != tuple(terms):
             raise InputError(
                 f"part {label} contains the score terms {', '.join(terms)}, the parts before it "
@@ -155,8 +154,11 @@ class TargetWriter:
         self._values.add(terms)
 
     def _write_terms(self, terms: Mapping[str, np.ndarray]) -> None:
+        group = self._group["terms"]
         for name, values in terms.items():
-            extend(self._group["terms"][name], values)
+            if name not in group:
+                growing_column(group, name, "f4", len(values), doc="term of the best pose")
+            extend(group[name], values)
 
     def append_poses(self, rows: np.ndarray, poses: list[Pose]) -> None:
         """Append the best poses of some scored records (ascending, behind those before)."""
@@ -251,6 +253,8 @@ class TargetWriter:
     def finish(self, control: Control, site: Site, reference: Reference) -> None:
         """Write what is known only at the end."""
         self.flush()
+        for table in (self._scored, self._properties, self._left, self._watched, self._top):
+            table.finish()
         write_record(self._group.create_group("counts"), _counts(self._counts))
         write_record(self._group.create_group("control"), control)
         write_record(self._group.create_group("site"), site)
@@ -342,7 +346,7 @@ class CampaignWriter:
         verdicts: Verdicts = NO_VERDICTS,
     ) -> None:
         """Write the names of the libraries and their files, the run records and the verdicts."""
-        self._parts.flush()
+        self._parts.finish()
         for name, texts in (("libraries", libraries), ("files", files)):
             dataset = write_column(self._file, name, np.array(texts, dtype=object), TEXT)
             dataset.attrs["doc"] = f"names of the {name}"

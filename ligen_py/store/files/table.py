@@ -1,7 +1,7 @@
 """Records on disk that grow, and single columns of them."""
 
 from collections.abc import Callable
-from dataclasses import fields
+from dataclasses import Field, fields
 from typing import Any, Generic, TypeVar
 
 import h5py
@@ -15,6 +15,9 @@ R = TypeVar("R", bound=Record)
 
 PIECE = 1 << 16
 """Rows that are read or written at once where there are many."""
+
+LEAST_CHUNK = 1 << 12
+"""Bytes of a growing column's smallest chunk: more rows may follow the first ones."""
 
 CLOSE = 64
 """If more rows than this of one piece are needed, the whole piece is read."""
@@ -66,41 +69,58 @@ class Table(Generic[R]):
     def __init__(self, group: h5py.Group, record: type[R]) -> None:
         self._group = group
         self._fields = fields(record)  # type: ignore[arg-type]
-        for spec in self._fields:
-            meta = spec.metadata
-            dtype: Any = TEXT if meta["dtype"] == STRING else meta["dtype"]
-            if meta["enum"] is not None:
-                dtype = h5py.enum_dtype({item.name: item.value for item in meta["enum"]}, "u1")
-            growing_column(group, spec.name, dtype, meta["dims"][1:], meta["doc"], meta["units"])
 
     def append(self, piece: R) -> None:
         """Append the rows of a piece; its offsets continue those that are already there."""
         for spec in self._fields:
-            dataset = self._group[spec.name]
             values = getattr(piece, spec.name)
+            self._create(spec, len(values))
+            dataset = self._group[spec.name]
             if spec.metadata["into"]:
                 values = values + dataset[-1] if len(dataset) else values
                 values = values[1:] if len(dataset) else values
             extend(dataset, values)
+
+    def finish(self) -> None:
+        """Have all columns on disk, also where no rows came."""
+        for spec in self._fields:
+            self._create(spec, 0)
+
+    def _create(self, spec: Field[Any], rows: int) -> None:
+        if spec.name in self._group:
+            return
+        meta = spec.metadata
+        dtype: Any = TEXT if meta["dtype"] == STRING else meta["dtype"]
+        if meta["enum"] is not None:
+            dtype = h5py.enum_dtype({item.name: item.value for item in meta["enum"]}, "u1")
+        growing_column(
+            self._group, spec.name, dtype, rows, meta["dims"][1:], meta["doc"], meta["units"]
+        )
 
 
 def growing_column(
     group: h5py.Group,
     name: str,
     dtype: Any,
+    rows: int,
     row: tuple[int, ...] = (),
     doc: str = "",
     units: str = "",
 ) -> None:
-    """Create an empty dataset that grows along its first axis; `row` is the shape of one row."""
+    """Create an empty dataset that grows along its first axis; `row` is the shape of one row.
+
+    Its chunks are as large as the first `rows` that it will take, within bounds: on disk every
+    chunk is whole, so chunks for millions of rows would make a campaign of ten molecules 30 MB.
+    """
     text = dtype is TEXT
     row_bytes = (16 if text else np.dtype(dtype).itemsize) * int(np.prod(row, initial=1))
+    size = int(np.clip(rows * row_bytes, LEAST_CHUNK, CHUNK_BYTES))
     dataset = group.create_dataset(
         name,
         shape=(0, *row),
         maxshape=(None, *row),
         dtype=dtype,
-        chunks=(max(1, CHUNK_BYTES // row_bytes), *row),
+        chunks=(max(1, size // row_bytes), *row),
         fletcher32=not text,
     )
     dataset.attrs["doc"] = doc
@@ -120,7 +140,7 @@ class BufferedTable(Generic[R]):
     """A record without offsets on disk that grows by many small pieces."""
 
     def __init__(self, group: h5py.Group, record: type[R]) -> None:
-        table = Table(group, record)
+        self._table = table = Table(group, record)
         self._buffer = Buffer(lambda columns: table.append(record(**columns)))
         self.flush = self._buffer.flush
 
@@ -128,6 +148,11 @@ class BufferedTable(Generic[R]):
         """Append the rows of a piece; they are on disk after the next `flush`."""
         names = [spec.name for spec in fields(piece)]  # type: ignore[arg-type]
         self._buffer.add({name: getattr(piece, name) for name in names})
+
+    def finish(self) -> None:
+        """Write what was not written yet; all columns are on disk, also where no rows came."""
+        self.flush()
+        self._table.finish()
 
     @property
     def rows(self) -> int:

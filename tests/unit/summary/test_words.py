@@ -23,9 +23,10 @@ from ligen_py.summary.controls import Row, Verdict
 from ligen_py.summary.dossier import Dossier
 from ligen_py.summary.doubts import doubts
 from ligen_py.summary.enrichment import Enrichment
-from ligen_py.summary.facts import Group, Redocking, Target, Watch
+from ligen_py.summary.facts import Balance, Group, Loss, Redocking, Target, Watch
 from ligen_py.summary.figures import HEIGHT, MOST_DOTS, WIDTH, Scale, distribution, scatter
 from ligen_py.summary.methods import methods
+from ligen_py.summary.text import text_of
 from ligen_py.summary.verdict import verdict
 
 TARGET = Target(
@@ -59,6 +60,23 @@ def test_a_verdict_on_poses(control: Redocking | None, level: str, words: str) -
     found = verdict(replace(TARGET, control=control))
     assert found[0][0] == level
     assert words in found[0][1]
+
+
+def test_a_target_without_a_scored_molecule_says_why() -> None:
+    """The page's first words and the table, which has no empty list of hits."""
+    losses = [Loss("failed", "parse", "unparsable", 1), Loss("rejected", "parse", "too heavy", 40)]
+    more = Balance("more", 2, {}, [Loss("failed", "parse", "unparsable", 2)])
+    ledger = [Balance("lib", 41, {}, losses), more]
+    words = (
+        "No molecule was scored, of 43 input records: 40 rejected in parse (too heavy), 3 failed "
+        "in parse (unparsable)."
+    )
+    none = replace(TARGET, size=0, bars=[], ledger=ledger)
+    assert ("bad", words) in verdict(none)
+    text = text_of([none], {"page": "x"})
+    assert words in text
+    assert "rank" not in text.partition("Redocking control")[0].partition(words)[2]
+    assert "input records: there are none." in text_of([replace(none, ledger=[])], {"page": "x"})
 
 
 @pytest.mark.parametrize(
@@ -292,6 +310,9 @@ def test_methods_name_the_refinement_only_where_there_was_one() -> None:
         (("vina", "ad4"), {"vina": 1, "ad4": 0.5}, "energy (1 Vina + 0.5 AD4) was chosen"),
         (("xscore", "vinardo"), {"vina": 1}, "energy (1 X-Score) was chosen"),
         (("ad4",), {"vina": 1, "ad4": 0.5}, "energy (1 AD4) was chosen"),
+        (("ad4", "xscore"), {"ad4": 0.5}, "energy (1 AD4) was chosen"),
+        (("ad4", "gnina"), {"ad4": 0.5, "gnina": 2}, "energy (0.5 AD4), less what convolutional"),
+        (("ad4", "gnina"), {"ad4": 0.5, "gnina": 2}, "by the whole of that energy alone, less"),
         (("ad4", "vina"), {}, "energy (1 AD4) was chosen; molecules were ranked by that energy,"),
         (("vina", "gnina"), {"gnina": 2}, "say most (2 logit of gnina) was chosen"),
         (("vina", "gnina"), {"gnina": 2}, "ranked by the energy of Vina, less"),

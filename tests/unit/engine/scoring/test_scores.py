@@ -258,6 +258,23 @@ def test_a_function_alone_counts_whole_beside_the_costs_of_states() -> None:
     assert ranks.tolist() == merit(ligands, poses, energy).tolist()
 
 
+@pytest.mark.parametrize(
+    ("beside", "chooses"), [("xscore", [-9, -8, -7]), ("gnina", [-4.5, -4, -3.5])]
+)
+def test_a_weighted_energy_counts_whole_beside_functions_that_are_not(
+    beside: str, chooses: list[float]
+) -> None:
+    """X-Score has no weight, networks have no energy: neither may halve AutoDock4's in the rank."""
+    ligands, poses = make_ligands([(10, 5)]), uneven_poses([3])
+    columns = columns_of(ad4=[-9, -8, -7])
+    columns["ad4"]["total"] = np.ones(3, "f4")
+    columns[beside] = {"logit": np.zeros(3, "f4")}
+    settings = ScoreSettings(functions=("ad4", beside))
+    ranks, energy = pose_scores(ligands, poses, columns, settings)
+    assert energy.tolist() == chooses
+    assert ranks.tolist() == merit(ligands, poses, np.array([-9, -8, -7], "f4")).tolist()
+
+
 def test_a_function_without_a_value_has_no_say() -> None:
     energy = choice_energy(columns_of(vina=[-9, -8, NAN], ad4=[NAN] * 3), {"vina": 1.0, "ad4": 0.5})
     assert energy[:2].tolist() == [-9, -8]

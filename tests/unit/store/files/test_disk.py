@@ -31,7 +31,7 @@ def write_all(path: Path) -> None:
         group = file.create_group("a")
         write_column(group, "numbers", np.arange(200_000, dtype="f4"))
         write_column(group, "texts", np.array([f"name {i}" for i in range(3000)], object), TEXT)
-        growing_column(group, "growing", "f4", (3,), doc="grows")
+        growing_column(group, "growing", "f4", 5000, (3,), doc="grows")
         for _ in range(20):
             extend(group["growing"], np.ones((5000, 3), "f4"))
 

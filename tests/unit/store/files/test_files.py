@@ -25,7 +25,7 @@ from ligen_py.store.campaign.reader import open_campaign
 from ligen_py.store.campaign.writer import new_campaign
 from ligen_py.store.files.read import kind_of, read, read_columns
 from ligen_py.store.files.seal import LENGTH
-from ligen_py.store.files.table import Table, text_rows
+from ligen_py.store.files.table import Table, growing_column, text_rows
 from ligen_py.store.files.text import write_texts
 from ligen_py.store.files.write import TEXT, new_file, write
 from tests.edited import edited
@@ -246,6 +246,15 @@ def test_a_table_grows_and_moves_offsets(tmp_path: Path) -> None:
         assert offsets.tolist() == [*atoms, *(atoms[1:] + atoms[-1]), *(atoms[1:] + 2 * atoms[-1])]
         assert (file["ligands/xyz"][...] == np.tile(library.ligands.xyz, (3, 1))).all()
         assert file["ligands/xyz"].attrs["units"] == "angstrom"
+
+
+@pytest.mark.parametrize(("rows", "chunk"), [(0, 1024), (10, 1024), (5000, 5000), (10**6, 65536)])
+def test_the_chunks_of_a_column_are_as_large_as_its_first_rows(
+    tmp_path: Path, rows: int, chunk: int
+) -> None:
+    with h5py.File(tmp_path / "t.h5", "w") as file:
+        growing_column(file, "x", "f4", rows)
+        assert file["x"].chunks == (chunk,)
 
 
 def test_a_campaign_without_targets_is_a_sentence(tmp_path: Path) -> None:
