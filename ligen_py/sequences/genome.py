@@ -20,6 +20,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
+from uuid import uuid4
 
 import numpy as np
 
@@ -185,7 +186,9 @@ def _new_home(cache: Path | None) -> Iterator[Path | None]:
     if cache is not None:
         try:
             cache.mkdir(parents=True, exist_ok=True)
-            home = Path(tempfile.mkdtemp(prefix=".", dir=cache))
+            # Not by `tempfile`: other users of a shared cache could not read it.
+            home = cache / f".{uuid4().hex}"
+            home.mkdir()
         except OSError as error:
             log.warning("%s: cannot be written (%s); the genome is not kept", cache, error.strerror)
     try:
