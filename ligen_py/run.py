@@ -14,13 +14,13 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
 
 from ligen_py import cli
 from ligen_py.config_checks import WRITTEN, check_apart, check_device, checked
-from ligen_py.errors import InputError, UsageError
+from ligen_py.errors import InputError, StoppedError, UsageError
 from ligen_py.paths import PACKAGE, examples, profile, snakefile, unknown_user
 from ligen_py.store.campaign.contents import DEEP, require_records
 
@@ -120,9 +120,9 @@ def _run(options: argparse.Namespace) -> None:
     if not options.only_controls:
         runs = [*(runs if not NO_RUN & set(options.flags) else []), EVERYTHING]
     for target in runs:
-        status, asked_to_stop = _snakemake(options, chosen, folder, target)
-        if asked_to_stop and (status or target != runs[-1]):
-            raise InputError("stopped as asked; the same command goes on from here")
+        status, signals = _snakemake(options, chosen, folder, target)
+        if signals and (status or target != runs[-1]):
+            raise StoppedError("stopped as asked; the same command goes on from here", signals[0])
         if status:
             said = _why(folder, before)
             if said.startswith("accept: ") and not options.quiet:  # what was measured, on all
@@ -170,8 +170,8 @@ def _require_writable(folder: Path) -> None:
 
 def _snakemake(
     options: argparse.Namespace, chosen: Path, folder: Path, target: Sequence[str]
-) -> tuple[int, bool]:
-    """Run Snakemake in the campaign's folder: its exit code, and whether it was asked to end."""
+) -> tuple[int, list[int]]:
+    """Run Snakemake in the campaign's folder: its exit code, and the signals to end that came."""
     command = [sys.executable, "-m", "snakemake"]
     command += ["--quiet", "all"] if options.quiet else []  # not last: it takes words behind it
     command += ["--snakefile", str(snakefile())]
@@ -184,14 +184,14 @@ def _snakemake(
     environment = {**os.environ, **unknown_user(), "LIGEN_CHECKED": "1"}
     command += [*target, *options.flags]
     with _started(command, environment) as (process, signals):
-        return process.wait(), bool(signals)
+        return process.wait(), signals
 
 
 @contextmanager
 def _started(
     command: Sequence[str], environment: Mapping[str, str]
 ) -> Iterator[tuple[subprocess.Popen[bytes], list[int]]]:
-    """Start Snakemake and pass signals to end on to it, as it ends its jobs first.
+    """Start Snakemake; pass signals to end on to it, and to its jobs, for which it would wait.
 
     Gives the process and the signals. What `nohup` or a shell has us ignore stays ignored.
     """
@@ -203,11 +203,14 @@ def _started(
         with subprocess.Popen(command, env=environment) as process:
 
             def pass_on(number: int, frame: FrameType | None) -> None:
-                """Remember a signal, and send it to Snakemake if the terminal did not."""
+                """Remember a signal, and send it on if the terminal did not."""
                 signals.append(number)
-                if number != signal.SIGINT or not _reaches_all():
-                    hangs_up = number == signal.SIGHUP
-                    process.send_signal(signal.SIGTERM if hangs_up else number)
+                if number == signal.SIGINT and _reaches_all():
+                    return
+                # Snakemake first: it must not take the next job for that of an ended one.
+                for one in (process.pid, *_started_by(process.pid)):
+                    with suppress(ProcessLookupError):
+                        os.kill(one, signal.SIGTERM if number == signal.SIGHUP else number)
 
             for number, handler in kept.items():
                 signal.signal(number, handler if handler == signal.SIG_IGN else pass_on)
@@ -215,6 +218,20 @@ def _started(
     finally:
         for number, handler in kept.items():
             signal.signal(number, handler)
+
+
+def _started_by(process: int) -> list[int]:
+    """The processes that a process has started, and those that they have; none without /proc."""
+    children: dict[int, list[int]] = {}
+    for status in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):  # it has ended
+            # The parent is the second word behind the name, which is in brackets.
+            parent = int(status.read_text(errors="replace").rpartition(")")[2].split()[1])
+            children.setdefault(parent, []).append(int(status.parent.name))
+    found = [process]
+    for one in found:
+        found += children.get(one, [])
+    return found[1:]
 
 
 def _reaches_all() -> bool:

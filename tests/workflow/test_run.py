@@ -5,13 +5,15 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from ligen_py import run
-from tests.workflow.small import ask_fault, write_campaign
+from tests.workflow.small import ask_fault, happened, wait_until, write_campaign
 
 
 def ligen_run(folder: Path, *words: str, **options: Any) -> subprocess.Popen[str]:
@@ -66,7 +68,7 @@ def test_a_run_beside_another_and_one_that_is_stopped_say_how_to_go_on(tmp_path:
     assert "another run works in this folder, or one was killed there" in printed.splitlines()[-1]
     first.terminate()
     _, printed = first.communicate(timeout=300)
-    assert first.returncode == 1
+    assert first.returncode == 128 + signal.SIGTERM
     assert printed.splitlines()[-1].endswith("stopped as asked; the same command goes on from here")
 
 
@@ -91,10 +93,37 @@ def test_a_run_without_a_terminal_that_is_stopped_leaves_no_lock(
     else:
         os.killpg(first.pid, number)
     _, printed = first.communicate(timeout=300)
-    assert first.returncode == 1
+    assert first.returncode == 128 + number
     assert printed.splitlines()[-1].endswith("stopped as asked; the same command goes on from here")
     assert not (folder / "results/campaign.h5").exists()
     assert not list(folder.glob(".snakemake/locks/*.lock"))
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_the_jobs_of_a_run_that_is_stopped_end_with_it(
+    tmp_path: Path, number: signal.Signals
+) -> None:
+    """Snakemake would wait for a chunk that is on its way: an hour, and a supervisor kills it."""
+    folder, faults = write_campaign(tmp_path / "run", 1), tmp_path / "faults"
+    extra = ask_fault(faults, "screen", "1-of-1", "sleep", 600)
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background ignores it
+    process = ligen_run(folder, start_new_session=True, env={**os.environ, **extra})
+    wait_until(lambda: happened(faults, "screen", "1-of-1", "sleep"))
+    process.send_signal(number)
+    _, printed = process.communicate(timeout=120)
+    assert process.returncode == 128 + number
+    assert printed.splitlines()[-1].endswith("stopped as asked; the same command goes on from here")
+    assert not list(folder.glob(".snakemake/locks/*.lock"))
+    assert not list(folder.glob("results/**/scores/**/*.h5"))
+    assert not list(working_in(folder))
+
+
+def working_in(folder: Path) -> Iterator[str]:
+    """The processes whose working folder is a campaign's."""
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):  # it has ended, or is another user's
+            if (process / "cwd").readlink() == folder:
+                yield process.name
 
 
 def test_who_ignores_a_signal_goes_on_ignoring_it() -> None:
