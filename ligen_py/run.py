@@ -18,7 +18,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
 
-from ligen_py import cli
+from ligen_py import cli, granted
 from ligen_py.config_checks import WRITTEN, check_apart, check_device, checked
 from ligen_py.errors import InputError, StoppedError, UsageError
 from ligen_py.paths import PACKAGE, examples, profile, snakefile, unknown_user
@@ -84,7 +84,7 @@ def command(name: str, description: str | None, argv: Sequence[str] | None) -> i
         "--cores",
         type=cli.at_least(1),
         metavar="N",
-        help="cores to use on this computer (default: the profile's; 'local': all)",
+        help="cores to use on this computer (default: the profile's; 'local': all that it grants)",
     )
     cli.add_deep(parser)
     cli.add_device(parser)
@@ -178,7 +178,10 @@ def _snakemake(
     # Not resolved: paths in a config are relative to the folder in which it is named.
     command += ["--configfile", str(options.config.absolute()), "--directory", str(folder)]
     command += ["--workflow-profile", str(chosen)]
-    command += ["--cores", str(options.cores)] if options.cores else []
+    cores = options.cores
+    if options.profile == LOCAL and cores is None:
+        cores = granted.cores()  # Snakemake's `all` knows no limit of a container or of Slurm
+    command += ["--cores", str(cores)] if cores else []
     sys.stdout.flush()
     # workflow/rules/start.smk reads the last one.
     environment = {**os.environ, **unknown_user(), "LIGEN_CHECKED": "1"}

@@ -24,6 +24,7 @@ from uuid import uuid4
 
 import numpy as np
 
+from ligen_py import granted
 from ligen_py.errors import InputError
 from ligen_py.sequences import twobit
 from ligen_py.sequences.digests import AT_ONCE, Known, sync
@@ -125,7 +126,7 @@ def read_genome(path: Path, cache: Path | None = None, threads: int | None = Non
     hashing.shutdown(wait=False)
     with (
         _new_home(cache) as home,
-        ThreadPoolExecutor(threads or min(THREADS, len(os.sched_getaffinity(0)))) as pool,
+        ThreadPoolExecutor(threads or min(THREADS, granted.cores())) as pool,
     ):
         genome = _read(files, pool, home)
     genome = replace(genome, digest=lambda: together([one.result() for one in hashed]))

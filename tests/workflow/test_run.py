@@ -153,11 +153,15 @@ def test_a_part_of_a_campaign_does_not_show_the_report_of_before(tmp_path: Path)
     folder = write_campaign(tmp_path / "run", 1)
     (folder / "results").mkdir()
     (folder / "results" / "report.txt").write_text("of yesterday\n")
-    process = ligen_run(folder, "--", "--until=pocket")
+    # Of a Slurm job whose processors are not bound: fewer than the mask has.
+    process = ligen_run(
+        folder, "--", "--until=pocket", env={**os.environ, "SLURM_CPUS_PER_TASK": "1"}
+    )
     printed, said = process.communicate(timeout=300)
     assert process.returncode == 0, said
     assert (folder / "results" / "pockets" / "dhfr.h5").is_file()
     assert "of yesterday" not in printed
+    assert "Provided cores: 1 " in said
     assert printed.endswith(f"{folder / 'results/report.txt'} was not made in this run\n")
 
 
