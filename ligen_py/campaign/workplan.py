@@ -79,6 +79,9 @@ MOST_CHUNKS = 100_000
 MOST_IN_TURN = 1000
 """Parts that can be parsed one after another: each names all before it on its command line."""
 
+LINK = 32
+"""Every so many parts that are parsed one after another, all later ones await one."""
+
 SDF = (".sdf", ".sd", ".sdf.gz", ".sd.gz")
 """Reference ligands that make a control: of these the bond orders are known."""
 
@@ -407,13 +410,28 @@ class Workplan:
         """
         if self.settings.duplicates == "chunk" or library.startswith(OURS):
             return []
+        return list(self._turns)[: self._turns[library, chunk]]
+
+    def awaited(self, library: str, chunk: str) -> list[tuple[str, str]]:
+        """Those of `before` that must be there for all to be: a part that is parsed awaits others.
+
+        So the jobs are a chain: if each awaited all, 1,000 parts would be half a million links.
+        Some further ones come first, because Snakemake cannot follow a chain of hundreds of links.
+        """
+        earlier = self.before(library, chunk)
+        parsed = (n for n in reversed(range(len(earlier))) if not self.is_reused(earlier[n][0]))
+        return list(dict.fromkeys([*earlier[::LINK], *earlier[next(parsed, 0) :]]))
+
+    @cached_property
+    def _turns(self) -> dict[tuple[str, str], int]:
+        """The number of each part of the libraries, from 0, in the order of parsing."""
         every = [(name, part) for name in self.settings.libraries for part in self.chunks(name)]
         if len(every) > MOST_IN_TURN:
             raise InputError(
                 f"{self.config.place('duplicates')}: campaign parses {len(every)} parts one after "
                 f"another, at most {MOST_IN_TURN}; give a larger chunk_size, or 'duplicates: chunk'"
             )
-        return every[: every.index((library, chunk))]
+        return {part: number for number, part in enumerate(every)}
 
     def is_reused(self, library: str) -> bool:
         """Whether another campaign has parsed a library."""
