@@ -44,8 +44,27 @@ EVERYTHING: tuple[str, ...] = ()
 _REFUSED = re.compile(r'^WorkflowError in file ".*\.smk", line \d+:\n(.+)', re.MULTILINE)
 """What the rules say in Snakemake's log of a run that they do not let begin."""
 
-_ENDED = re.compile(r"^Error in rule (\w+):\n(?: .*\n)*? +log: (.+?) \(check", re.MULTILINE)
-"""What it says there of a job that failed: its rule, and its log."""
+_ENDED = re.compile(r"^Error in rule (\w+):\n((?: .*\n)+)", re.MULTILINE)
+"""What it says there of a job that failed: its rule, and lines about it."""
+
+_ITS_LOGS = re.compile(r"^ +log: (.+?) \(check", re.MULTILINE)
+"""The logs among these lines: that of the stage, and behind it that of Slurm."""
+
+_BY_SLURM = re.compile(r"SLURM-job '(\w+)' failed.*?, SLURM status is: '(\w+)'")
+"""The number that the job has in Slurm, and the state in which it ended, there."""
+
+CURES = {
+    "OUT_OF_MEMORY": "it exceeded its memory; raise it with '-- --set-resources {rule}:mem_mb=N' "
+    "(megabytes) or in the profile, or cut the work into more chunks",
+    "TIMEOUT": "it exceeded its time; raise it with '-- --set-resources {rule}:runtime=N' "
+    "(minutes) or in the profile, or cut the work into more chunks",
+    "NODE_FAIL": "its node failed; the same command goes on from here",
+    "CANCELLED": "someone cancelled it; the same command goes on from here",
+    "DEADLINE": "it would not have ended before its deadline; the same command goes on from here",
+    "BOOT_FAIL": "its node did not start; the same command goes on from here",
+    "PREEMPTED": "a job of more urgency took its place; the same command goes on from here",
+}
+"""State in which Slurm ends a job -> why, and what to do."""
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 """Signals to end: Ctrl-C, a request of the system, a terminal that closes."""
@@ -277,14 +296,28 @@ def _why(folder: Path, before: dict[Path, int]) -> str:
         text = path.read_text(encoding="utf-8", errors="replace")
         if refused := _REFUSED.search(text):
             return f"{refused[1]} (log: {path})"
-        for rule, name in _ENDED.findall(text)[-1:]:
-            return _silent(rule, folder / name)
+        for rule, about in _ENDED.findall(text)[-1:]:
+            return _by_slurm(rule, about, folder) or _silent(rule, about, folder)
     where = f" (log: {others[-1]})" if others else ""
     return f"Snakemake stopped, see its messages above{where}"
 
 
-def _silent(rule: str, path: Path) -> str:
+def _by_slurm(rule: str, about: str, folder: Path) -> str:
+    """What to say of a job that Slurm ended; empty where it did not."""
+    said, logs = _BY_SLURM.search(about), _ITS_LOGS.search(about)
+    if not said or said[2] not in CURES:  # FAILED: the stage ended by itself
+        return ""
+    cure = CURES[said[2]].format(rule=rule)
+    where = f" (log: {folder / logs[1].split(', ')[-1]})" if logs else ""
+    return f"{rule}: Slurm ended job {said[1]} as {said[2]}: {cure}{where}"
+
+
+def _silent(rule: str, about: str, folder: Path) -> str:
     """What to say of a job that failed and whose log has no error message."""
+    logs = _ITS_LOGS.search(about)
+    if not logs:
+        return f"{rule} failed, see Snakemake's messages above"
+    path = folder / logs[1].split(", ")[0]
     lines = [line for line in _tail(path).splitlines() if line.strip()] if path.is_file() else []
     last = f"; its last line: {lines[-1].strip()}" if lines else ""
     return (

@@ -165,6 +165,58 @@ def test_a_part_of_a_campaign_does_not_show_the_report_of_before(tmp_path: Path)
     assert printed.endswith(f"{folder / 'results/report.txt'} was not made in this run\n")
 
 
+BY_SLURM = """\
+Error in rule screen:
+    message: SLURM-job '7' failed, SLURM status is: 'TIMEOUT'. Reason: Unknown.
+    jobid: 4
+    log: logs/screen/dhfr/drugs/1-of-2.log, /c/.snakemake/slurm_logs/7.log (check log file(s) for)
+Trying to restart job 4.
+Error in rule screen:
+    message: SLURM-job '9' {words}SLURM status is: '{state}'. Reason: Unknown.
+    jobid: 4
+    log: logs/screen/dhfr/drugs/1-of-2.log, /c/.snakemake/slurm_logs/9.log (check log file(s) for)
+    shell:
+        python -m ligen_py.screen --scores results/scores/dhfr/drugs/1-of-2.h5
+        (command exited with non-zero exit code)
+    external_jobid: 9
+
+Logfile logs/screen/dhfr/drugs/1-of-2.log:
+"""
+"""What Snakemake's log has of a job that Slurm ended twice."""
+
+
+@pytest.mark.parametrize(
+    ("state", "words", "cure"),
+    [
+        ("OUT_OF_MEMORY", "failed, ", "memory; raise it with '-- --set-resources screen:mem_mb=N'"),
+        ("TIMEOUT", "failed, ", "its time; raise it with '-- --set-resources screen:runtime=N'"),
+        ("NODE_FAIL", "failed due to a node failure, ", "its node failed; the same command goes"),
+        ("CANCELLED", "failed, ", "someone cancelled it; the same command goes"),
+    ],
+)
+def test_why_slurm_ended_a_job_is_said(tmp_path: Path, state: str, words: str, cure: str) -> None:
+    log = tmp_path / ".snakemake" / "log" / "now.snakemake.log"
+    log.parent.mkdir(parents=True)
+    log.write_text(BY_SLURM.format(state=state, words=words))
+    said = run._why(tmp_path, {})
+    assert said.startswith(f"screen: Slurm ended job 9 as {state}: ")
+    assert cure in said
+    assert said.endswith(" (log: /c/.snakemake/slurm_logs/9.log)")
+
+
+def test_a_job_that_ended_by_itself_on_the_cluster_is_named_with_its_log(tmp_path: Path) -> None:
+    """Snakemake lists Slurm's log behind that of the stage: both were taken for one name."""
+    log = tmp_path / ".snakemake" / "log" / "now.snakemake.log"
+    stage = tmp_path / "logs" / "screen" / "dhfr" / "drugs" / "1-of-2.log"
+    for path in (log, stage):
+        path.parent.mkdir(parents=True)
+    stage.write_text("9 ligands docked\n")
+    log.write_text(BY_SLURM.format(state="FAILED", words="failed, "))
+    said = run._why(tmp_path, {})
+    assert said.startswith("screen ended without an error message, ")
+    assert said.endswith(f"; its last line: 9 ligands docked (log: {stage})")
+
+
 @pytest.mark.parametrize(
     ("log", "words"),
     [
