@@ -33,7 +33,7 @@ from ligen_py.campaign.names import (
 from ligen_py.campaign.searches import GENOME_FILES, SEARCH_FILES, Searches, names_file
 from ligen_py.chain import FILES, SEQUENCES, STAGES
 from ligen_py.errors import InputError
-from ligen_py.formats import LibraryFile, library_files, parts_of
+from ligen_py.formats import LibraryFile, library_files, parts_of, records_of
 from ligen_py.paths import NETWORKS_HINT, PACKAGE, network_folder, slurm_commands
 from ligen_py.settings.campaign import NETWORKS, SEARCHES, Campaign, Target
 from ligen_py.settings.check import check
@@ -78,6 +78,12 @@ MOST_CHUNKS = 100_000
 
 MOST_IN_TURN = 1000
 """Parts that can be parsed one after another: each names all before it on its command line."""
+
+PARSE_MB = 0.025
+"""Megabytes of a parsed record, which has about 9 kB, while the file of its chunk is written."""
+
+SCREEN_MB = 0.07
+"""Megabytes of a record in a chunk's job: 1.7 ligands with their poses at `standard`."""
 
 LINK = 32
 """Every so many parts that are parsed one after another, all later ones await one."""
@@ -342,6 +348,19 @@ class Workplan:
     def source(self, library: str, chunk: str) -> Path:
         """The file that a chunk is a part of; of a parsed library the ligands file itself."""
         return self._chunk_files[library][chunk].path
+
+    def parse_memory(self, library: str, chunk: str, threads: int) -> int:
+        """Megabytes that parsing a chunk with so many processes needs."""
+        return round(2000 + 125 * threads + PARSE_MB * self._records(library, chunk))
+
+    def screen_memory(self, library: str, chunk: str) -> int:
+        """Megabytes that the screening of a chunk needs."""
+        return max(8000, round(2000 + SCREEN_MB * self._records(library, chunk)))
+
+    def _records(self, library: str, chunk: str) -> float:
+        """About how many records a chunk has; 0 where nothing is known of its file."""
+        file = self._chunk_files.get(library, {}).get(chunk)
+        return records_of(file) / int(chunk.rpartition("-")[2]) if file and file.size else 0.0
 
     @cached_property
     def _chunk_files(self) -> dict[str, dict[str, LibraryFile]]:

@@ -173,6 +173,23 @@ def test_parts_that_are_parsed_in_turn_are_a_chain(
     assert links < 30 * len(every)
 
 
+def test_memory_grows_with_the_records_of_a_chunk_and_the_processes(folder: Path) -> None:
+    with (folder / "large.smi").open("wb") as file:
+        file.truncate(64 * 800_000)  # a file of that size, of which nothing is read
+    libraries = {
+        "few": {"file": "lib.smi", "chunks": 1},
+        "large": {"file": "large.smi", "chunk_size": 200_000},
+    }
+    plan = Workplan.of(config(libraries=libraries), "c.yaml", folder)
+    assert plan.parse_memory("few", "1-of-1", 1) == 2125
+    assert plan.parse_memory("few", "1-of-1", 16) == 4000
+    assert plan.screen_memory("few", "1-of-1") == 8000
+    assert plan.parse_memory("large", "2-of-4", 8) == 3000 + 5000
+    assert plan.screen_memory("large", "2-of-4") == 2000 + 14_000
+    # Of what an anti-target's search will choose, nothing is known yet.
+    assert plan.screen_memory("best-of-a", "1-of-1") == 8000
+
+
 def test_too_many_parts_are_a_sentence(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(workplan, "MOST_CHUNKS", 1)
     with pytest.raises(InputError, match="2 parts, at most 1; give a larger"):

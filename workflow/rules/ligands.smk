@@ -30,7 +30,12 @@ rule parse:
         "../../envs/ligen.yaml"
     threads: 8
     resources:
-        mem_mb=seen(lambda wildcards, attempt: 2000 * attempt),
+        mem_mb=seen(
+            lambda wildcards, threads, attempt: (
+                plan.parse_memory(wildcards.library, wildcards.chunk, threads)
+                * attempt
+            )
+        ),
         runtime=240,
     params:
         contents=seen(
