@@ -74,7 +74,7 @@ INSTALLED = "package:"
 """What a path starts with that lies inside an installed Python package: package:NAME/PATH."""
 
 MOST_CHUNKS = 100_000
-"""Parts of a library; Snakemake plans a job of each for every target, 0.5 ms a job."""
+"""Parts of a library; Snakemake plans a job of each for every target, 2 ms a job."""
 
 MOST_IN_TURN = 1000
 """Parts that can be parsed one after another: each names all before it on its command line."""
