@@ -21,7 +21,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any, get_args, get_origin
 
 from ligen_py import __version__
-from ligen_py.errors import DeviceError, InputError, UsageError
+from ligen_py.errors import DeviceError, InputError, StoppedError, UsageError
 from ligen_py.settings.flags import flag
 
 if TYPE_CHECKING:  # commands without settings do not load pydantic
@@ -237,6 +237,8 @@ def run(
         return _stop(arguments, f"stopped by {ended.name}", SIGNALLED + ended.value)
     except KeyboardInterrupt:
         return _stop(arguments, "stopped as asked", INTERRUPTED)
+    except StoppedError as error:
+        return _stop(arguments, str(error), 128 + error.number)
     except BrokenPipeError:
         _throw_away_the_rest()
         return BROKEN_PIPE

@@ -17,7 +17,7 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from ligen_py import __version__, cli
+from ligen_py import __version__, cli, granted
 from ligen_py.engine.functions.gnina.constants import NETWORKS
 from ligen_py.engine.functions.gnina.weights import load
 from ligen_py.engine.selftest import self_test
@@ -112,8 +112,9 @@ def _networks() -> Iterator[str]:
 
 def _machine() -> Iterator[str]:
     """Print cores, memory and disk of this process; advice where they are few."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    cores, limit = granted.cores(), granted.memory()
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    memory = memory if limit is None else min(memory, limit)
     here, temporary = shutil.disk_usage("."), tempfile.gettempdir()
     print(
         f"  {cores} cores, {memory / GIGABYTE:.0f} GiB of memory, "

@@ -19,6 +19,14 @@ class UsageError(Exception):
     """A command line that contradicts itself; exit code 2."""
 
 
+class StoppedError(Exception):
+    """A signal asked to end; exit code 128 and the signal's number, as a shell has it."""
+
+    def __init__(self, message: str, number: int) -> None:
+        super().__init__(message)
+        self.number = number
+
+
 def close_to(word: str, known: Iterable[str]) -> str:
     """What to add to a sentence about an unknown word: the known word that was perhaps meant."""
     names = list(known)

@@ -161,5 +161,17 @@ def parts_of(file: LibraryFile, chunk_size: int) -> int:
     >>> parts_of(LibraryFile(Path("a.smi"), "a.smi", "", 6_400_000), chunk_size=20_000)
     5
     """
-    size = file.size * (COMPRESSION if file.path.suffix.lower() in COMPRESSED else 1)
-    return max(1, round(size / (BYTES_PER_RECORD[format_of(file.path)] * chunk_size)))
+    return max(1, round(_unpacked(file) / (BYTES_PER_RECORD[format_of(file.path)] * chunk_size)))
+
+
+def records_of(file: LibraryFile) -> float:
+    """About how many molecules a file has, by its size.
+
+    >>> records_of(LibraryFile(Path("a.smi"), "a.smi", "", 6_400_000))
+    100000.0
+    """
+    return _unpacked(file) / BYTES_PER_RECORD[format_of(file.path)]
+
+
+def _unpacked(file: LibraryFile) -> int:
+    return file.size * (COMPRESSION if file.path.suffix.lower() in COMPRESSED else 1)

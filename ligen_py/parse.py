@@ -8,14 +8,13 @@ hydrogens, a 3-D conformer, torsions and the atom types of every scoring functio
 import argparse
 import hashlib
 import logging
-import os
 import sys
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from ligen_py import cli
+from ligen_py import cli, granted
 from ligen_py.errors import InputError
 from ligen_py.molecules.library.parsing import empty_columns, parse, summary
 from ligen_py.molecules.library.reading import WHOLE, Columns, Part
@@ -73,7 +72,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         "may be deleted at any time (default: that of LIGEN_SHAPES, or one in the user's cache)",
     )
     parser.add_argument(
-        "--jobs", type=_jobs, default=_cores(), metavar="N", help="processes (default: all cores)"
+        "--jobs",
+        type=_jobs,
+        default=granted.cores(),
+        metavar="N",
+        help="processes (default: all cores)",
     )
     return cli.run(parser, argv, _stage)
 
@@ -138,11 +141,6 @@ def _jobs(text: str) -> int:
     if not text.isdecimal() or not 1 <= int(text) <= 4096:
         raise argparse.ArgumentTypeError(f"{text} is not a number of processes from 1 to 4096")
     return int(text)
-
-
-def _cores() -> int:
-    """Processor cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 if __name__ == "__main__":

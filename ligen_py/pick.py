@@ -8,12 +8,11 @@ the terminal.
 
 import argparse
 import logging
-import os
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from ligen_py import cli
+from ligen_py import cli, granted
 from ligen_py.errors import InputError, UsageError
 from ligen_py.molecules.export import one_line, sdf_record
 from ligen_py.molecules.hits.similarity import pick, scaffold
@@ -111,7 +110,7 @@ def _places(
     if not options.undoubted:
         return list(range(target.stored))
     (about,) = (one for one in targets_of(campaign, 1, {}) if one.name == target.name)
-    found = dossier_of(campaign, about, target.stored, {}, len(os.sched_getaffinity(0)))
+    found = dossier_of(campaign, about, target.stored, {}, granted.cores())
     return sorted(row.rank - 1 for row in found.hits if not row.doubts)
 
 

@@ -5,14 +5,13 @@ settings name rank among all others, as measured, good or bad, and what became o
 """
 
 import argparse
-import os
 import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple, TextIO
 
-from ligen_py import cli
+from ligen_py import cli, granted
 from ligen_py.errors import InputError
 from ligen_py.molecules.decoys import candidates_of
 from ligen_py.molecules.library.reading import records
@@ -81,7 +80,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--jobs",
         type=cli.at_least(1),
-        default=len(os.sched_getaffinity(0)),
+        default=granted.cores(),
         metavar="N",
         help="processes that analyse hits (default: one for each processor)",
     )

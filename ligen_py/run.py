@@ -18,9 +18,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
 
-from ligen_py import cli
+from ligen_py import cli, granted
 from ligen_py.config_checks import WRITTEN, check_apart, check_device, checked
-from ligen_py.errors import InputError, UsageError
+from ligen_py.errors import InputError, StoppedError, UsageError
 from ligen_py.paths import PACKAGE, examples, profile, snakefile, unknown_user
 from ligen_py.store.campaign.contents import DEEP, require_records
 
@@ -44,8 +44,27 @@ EVERYTHING: tuple[str, ...] = ()
 _REFUSED = re.compile(r'^WorkflowError in file ".*\.smk", line \d+:\n(.+)', re.MULTILINE)
 """What the rules say in Snakemake's log of a run that they do not let begin."""
 
-_ENDED = re.compile(r"^Error in rule (\w+):\n(?: .*\n)*? +log: (.+?) \(check", re.MULTILINE)
-"""What it says there of a job that failed: its rule, and its log."""
+_ENDED = re.compile(r"^Error in rule (\w+):\n((?: .*\n)+)", re.MULTILINE)
+"""What it says there of a job that failed: its rule, and lines about it."""
+
+_ITS_LOGS = re.compile(r"^ +log: (.+?) \(check", re.MULTILINE)
+"""The logs among these lines: that of the stage, and behind it that of Slurm."""
+
+_BY_SLURM = re.compile(r"SLURM-job '(\w+)' failed.*?, SLURM status is: '(\w+)'")
+"""The number that the job has in Slurm, and the state in which it ended, there."""
+
+CURES = {
+    "OUT_OF_MEMORY": "it exceeded its memory; raise it with '-- --set-resources {rule}:mem_mb=N' "
+    "(megabytes) or in the profile, or cut the work into more chunks",
+    "TIMEOUT": "it exceeded its time; raise it with '-- --set-resources {rule}:runtime=N' "
+    "(minutes) or in the profile, or cut the work into more chunks",
+    "NODE_FAIL": "its node failed; the same command goes on from here",
+    "CANCELLED": "someone cancelled it; the same command goes on from here",
+    "DEADLINE": "it would not have ended before its deadline; the same command goes on from here",
+    "BOOT_FAIL": "its node did not start; the same command goes on from here",
+    "PREEMPTED": "a job of more urgency took its place; the same command goes on from here",
+}
+"""State in which Slurm ends a job -> why, and what to do."""
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 """Signals to end: Ctrl-C, a request of the system, a terminal that closes."""
@@ -87,7 +106,7 @@ def command(name: str, description: str | None, argv: Sequence[str] | None) -> i
         "--cores",
         type=cli.at_least(1),
         metavar="N",
-        help="cores to use on this computer (default: the profile's; 'local': all)",
+        help="cores to use on this computer (default: the profile's; 'local': all that it grants)",
     )
     cli.add_deep(parser)
     cli.add_device(parser)
@@ -127,9 +146,9 @@ def _run(options: argparse.Namespace) -> None:
     if not options.only_controls:
         runs = [*(runs if not NO_RUN & set(options.flags) else []), EVERYTHING]
     for target in runs:
-        status, asked_to_stop = _snakemake(options, chosen, folder, target)
-        if asked_to_stop and (status or target != runs[-1]):
-            raise InputError("stopped as asked; the same command goes on from here")
+        status, signals = _snakemake(options, chosen, folder, target)
+        if signals and (status or target != runs[-1]):
+            raise StoppedError("stopped as asked; the same command goes on from here", signals[0])
         if status:
             said = _why(folder, before)
             if said.startswith("accept: ") and not options.quiet:  # what was measured, on all
@@ -177,28 +196,31 @@ def _require_writable(folder: Path) -> None:
 
 def _snakemake(
     options: argparse.Namespace, chosen: Path, folder: Path, target: Sequence[str]
-) -> tuple[int, bool]:
-    """Run Snakemake in the campaign's folder: its exit code, and whether it was asked to end."""
+) -> tuple[int, list[int]]:
+    """Run Snakemake in the campaign's folder: its exit code, and the signals to end that came."""
     command = [sys.executable, "-m", "snakemake"]
     command += ["--quiet", "all"] if options.quiet else []  # not last: it takes words behind it
     command += ["--snakefile", str(snakefile())]
     # Not resolved: paths in a config are relative to the folder in which it is named.
     command += ["--configfile", str(options.config.absolute()), "--directory", str(folder)]
     command += ["--workflow-profile", str(chosen)]
-    command += ["--cores", str(options.cores)] if options.cores else []
+    cores = options.cores
+    if options.profile == LOCAL and cores is None:
+        cores = granted.cores()  # Snakemake's `all` knows no limit of a container or of Slurm
+    command += ["--cores", str(cores)] if cores else []
     sys.stdout.flush()
     # workflow/rules/start.smk reads the last one.
     environment = {**os.environ, **unknown_user(), "LIGEN_CHECKED": "1"}
     command += [*target, *options.flags]
     with _started(command, environment) as (process, signals):
-        return process.wait(), bool(signals)
+        return process.wait(), signals
 
 
 @contextmanager
 def _started(
     command: Sequence[str], environment: Mapping[str, str]
 ) -> Iterator[tuple[subprocess.Popen[bytes], list[int]]]:
-    """Start Snakemake and pass signals to end on to it, as it ends its jobs first.
+    """Start Snakemake; pass signals to end on to it, and to its jobs, for which it would wait.
 
     Gives the process and the signals. What `nohup` or a shell has us ignore stays ignored.
     """
@@ -210,11 +232,14 @@ def _started(
         with subprocess.Popen(command, env=environment) as process:
 
             def pass_on(number: int, frame: FrameType | None) -> None:
-                """Remember a signal, and send it to Snakemake if the terminal did not."""
+                """Remember a signal, and send it on if the terminal did not."""
                 signals.append(number)
-                if number != signal.SIGINT or not _reaches_all():
-                    hangs_up = number == signal.SIGHUP
-                    process.send_signal(signal.SIGTERM if hangs_up else number)
+                if number == signal.SIGINT and _reaches_all():
+                    return
+                # Snakemake first: it must not take the next job for that of an ended one.
+                for one in (process.pid, *_started_by(process.pid)):
+                    with suppress(ProcessLookupError):
+                        os.kill(one, signal.SIGTERM if number == signal.SIGHUP else number)
 
             for number, handler in kept.items():
                 signal.signal(number, handler if handler == signal.SIG_IGN else pass_on)
@@ -222,6 +247,20 @@ def _started(
     finally:
         for number, handler in kept.items():
             signal.signal(number, handler)
+
+
+def _started_by(process: int) -> list[int]:
+    """The processes that a process has started, and those that they have; none without /proc."""
+    children: dict[int, list[int]] = {}
+    for status in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):  # it has ended
+            # The parent is the second word behind the name, which is in brackets.
+            parent = int(status.read_text(errors="replace").rpartition(")")[2].split()[1])
+            children.setdefault(parent, []).append(int(status.parent.name))
+    found = [process]
+    for one in found:
+        found += children.get(one, [])
+    return found[1:]
 
 
 def _reaches_all() -> bool:
@@ -264,14 +303,28 @@ def _why(folder: Path, before: dict[Path, int]) -> str:
         text = path.read_text(encoding="utf-8", errors="replace")
         if refused := _REFUSED.search(text):
             return f"{refused[1]} (log: {path})"
-        for rule, name in _ENDED.findall(text)[-1:]:
-            return _silent(rule, folder / name)
+        for rule, about in _ENDED.findall(text)[-1:]:
+            return _by_slurm(rule, about, folder) or _silent(rule, about, folder)
     where = f" (log: {others[-1]})" if others else ""
     return f"Snakemake stopped, see its messages above{where}"
 
 
-def _silent(rule: str, path: Path) -> str:
+def _by_slurm(rule: str, about: str, folder: Path) -> str:
+    """What to say of a job that Slurm ended; empty where it did not."""
+    said, logs = _BY_SLURM.search(about), _ITS_LOGS.search(about)
+    if not said or said[2] not in CURES:  # FAILED: the stage ended by itself
+        return ""
+    cure = CURES[said[2]].format(rule=rule)
+    where = f" (log: {folder / logs[1].split(', ')[-1]})" if logs else ""
+    return f"{rule}: Slurm ended job {said[1]} as {said[2]}: {cure}{where}"
+
+
+def _silent(rule: str, about: str, folder: Path) -> str:
     """What to say of a job that failed and whose log has no error message."""
+    logs = _ITS_LOGS.search(about)
+    if not logs:
+        return f"{rule} failed, see Snakemake's messages above"
+    path = folder / logs[1].split(", ")[0]
     lines = [line for line in _tail(path).splitlines() if line.strip()] if path.is_file() else []
     last = f"; its last line: {lines[-1].strip()}" if lines else ""
     return (

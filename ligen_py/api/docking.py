@@ -1,7 +1,6 @@
 """Dock molecules into a pocket, from whatever they are given as to the hits."""
 
 import io
-import os
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -10,6 +9,7 @@ from multiprocessing import current_process
 from pathlib import Path
 from typing import Any
 
+from ligen_py import granted
 from ligen_py.api.hits import Failure, Hit, Hits, Redocking
 from ligen_py.api.ligands import Source, sources_of
 from ligen_py.api.pocket import Pocket
@@ -231,7 +231,7 @@ def _sections(
 
 
 def _jobs(sources: Mapping[str, Source]) -> int:
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
+    cores = granted.cores()
     few = all(source.places for source in sources.values())
     molecules = sum(len(source.places) for source in sources.values())
     worth = -(-molecules // PER_PROCESS) if few else cores

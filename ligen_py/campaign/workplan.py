@@ -33,7 +33,7 @@ from ligen_py.campaign.names import (
 from ligen_py.campaign.searches import GENOME_FILES, SEARCH_FILES, Searches, names_file
 from ligen_py.chain import FILES, SEQUENCES, STAGES
 from ligen_py.errors import InputError
-from ligen_py.formats import LibraryFile, library_files, parts_of
+from ligen_py.formats import LibraryFile, library_files, parts_of, records_of
 from ligen_py.paths import NETWORKS_HINT, PACKAGE, network_folder, slurm_commands
 from ligen_py.settings.campaign import NETWORKS, SEARCHES, Campaign, Target
 from ligen_py.settings.check import check
@@ -74,7 +74,7 @@ INSTALLED = "package:"
 """What a path starts with that lies inside an installed Python package: package:NAME/PATH."""
 
 MOST_CHUNKS = 100_000
-"""Parts of a library; Snakemake plans a job of each for every target, 0.5 ms a job."""
+"""Parts of a library; Snakemake plans a job of each for every target, 2 ms a job."""
 
 MARK = ".snakemake_timestamp"
 """File in a folder that is a result, by whose time Snakemake knows the age of the folder."""
@@ -84,6 +84,15 @@ OLD = 1
 
 MOST_IN_TURN = 1000
 """Parts that can be parsed one after another: each names all before it on its command line."""
+
+PARSE_MB = 0.025
+"""Megabytes of a parsed record, which has about 9 kB, while the file of its chunk is written."""
+
+SCREEN_MB = 0.07
+"""Megabytes of a record in a chunk's job: 1.7 ligands with their poses at `standard`."""
+
+LINK = 32
+"""Every so many parts that are parsed one after another, all later ones await one."""
 
 SDF = (".sdf", ".sd", ".sdf.gz", ".sd.gz")
 """Reference ligands that make a control: of these the bond orders are known."""
@@ -346,6 +355,19 @@ class Workplan:
         """The file that a chunk is a part of; of a parsed library the ligands file itself."""
         return self._chunk_files[library][chunk].path
 
+    def parse_memory(self, library: str, chunk: str, threads: int) -> int:
+        """Megabytes that parsing a chunk with so many processes needs."""
+        return round(2000 + 125 * threads + PARSE_MB * self._records(library, chunk))
+
+    def screen_memory(self, library: str, chunk: str) -> int:
+        """Megabytes that the screening of a chunk needs."""
+        return max(8000, round(2000 + SCREEN_MB * self._records(library, chunk)))
+
+    def _records(self, library: str, chunk: str) -> float:
+        """About how many records a chunk has; 0 where nothing is known of its file."""
+        file = self._chunk_files.get(library, {}).get(chunk)
+        return records_of(file) / int(chunk.rpartition("-")[2]) if file and file.size else 0.0
+
     @cached_property
     def _chunk_files(self) -> dict[str, dict[str, LibraryFile]]:
         """Library or control -> chunk -> its file."""
@@ -413,13 +435,28 @@ class Workplan:
         """
         if self.settings.duplicates == "chunk" or library.startswith(OURS):
             return []
+        return list(self._turns)[: self._turns[library, chunk]]
+
+    def awaited(self, library: str, chunk: str) -> list[tuple[str, str]]:
+        """Those of `before` that must be there for all to be: a part that is parsed awaits others.
+
+        So the jobs are a chain: if each awaited all, 1,000 parts would be half a million links.
+        Some further ones come first, because Snakemake cannot follow a chain of hundreds of links.
+        """
+        earlier = self.before(library, chunk)
+        parsed = (n for n in reversed(range(len(earlier))) if not self.is_reused(earlier[n][0]))
+        return list(dict.fromkeys([*earlier[::LINK], *earlier[next(parsed, 0) :]]))
+
+    @cached_property
+    def _turns(self) -> dict[tuple[str, str], int]:
+        """The number of each part of the libraries, from 0, in the order of parsing."""
         every = [(name, part) for name in self.settings.libraries for part in self.chunks(name)]
         if len(every) > MOST_IN_TURN:
             raise InputError(
                 f"{self.config.place('duplicates')}: campaign parses {len(every)} parts one after "
                 f"another, at most {MOST_IN_TURN}; give a larger chunk_size, or 'duplicates: chunk'"
             )
-        return every[: every.index((library, chunk))]
+        return {part: number for number, part in enumerate(every)}
 
     def is_reused(self, library: str) -> bool:
         """Whether another campaign has parsed a library."""

@@ -7,11 +7,10 @@ Runtimes with a cache of their own (NVIDIA's, PoCL) get the source.
 
 import hashlib
 import json
-import os
-import tempfile
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
+from uuid import uuid4
 
 import pyopencl as cl
 from pyopencl.characterize import has_src_build_cache
@@ -64,11 +63,11 @@ def _read(file: Path) -> tuple[str, bytes]:
 def _write(file: Path, log: str, binary: bytes) -> None:
     content = json.dumps(log).encode() + b"\n" + binary
     file.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(prefix=".", dir=file.parent)
+    # Not by `tempfile`: other users of a shared cache could not read it.
+    temporary = file.with_name(f".{uuid4().hex}")
     try:
-        with os.fdopen(handle, "wb") as out:
-            out.write(hashlib.sha256(content).hexdigest().encode() + b"\n" + content)
-        Path(temporary).replace(file)
+        temporary.write_bytes(hashlib.sha256(content).hexdigest().encode() + b"\n" + content)
+        temporary.replace(file)
     except OSError:
-        Path(temporary).unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         raise

@@ -17,6 +17,7 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
+from ligen_py import granted
 from ligen_py.paths import local_cache, temporary_cache, user_cache
 
 SYSTEM_VENDORS = Path("/etc/OpenCL/vendors")
@@ -78,7 +79,7 @@ def keep_to_the_job() -> None:
         os.environ[variable] = str(cores())
     # It binds PoCL's threads to the machine's first cores, which may be another job's.
     os.environ.pop("POCL_AFFINITY", None)
-    limit = memory()
+    limit = granted.memory()
     if limit is not None:
         # Half, because the host holds a copy of most of what is on the device.
         os.environ["CL_CONFIG_CPU_FORCE_GLOBAL_MEM_SIZE"] = f"{limit >> 21}MB"
@@ -100,42 +101,12 @@ def instruction_sets() -> str:
 
 
 def cores() -> int:
-    """Cores that this process may use: of its affinity mask, its Slurm task and its rule.
+    """Cores for kernels: those that are granted, or fewer if the rule has fewer threads.
 
     Snakemake sets OMP_NUM_THREADS to the threads of a rule.
     """
-    given = [len(os.sched_getaffinity(0))]
-    for variable in ("SLURM_CPUS_PER_TASK", "OMP_NUM_THREADS"):
-        number = re.match(r"[1-9]\d*", os.environ.get(variable, ""))
-        given += [int(number.group())] if number else []
-    return min(given)
-
-
-def memory() -> int | None:
-    """Bytes that this process may use: the least limit of its control groups and its Slurm job."""
-    return min(_memory_limits(), default=None)
-
-
-def _memory_limits(proc: Path = Path("/proc/self/cgroup")) -> Iterator[int]:
-    if os.environ.get("SLURM_MEM_PER_NODE", "0").isdecimal():
-        megabytes = int(os.environ.get("SLURM_MEM_PER_NODE", "0"))
-        yield from [megabytes << 20] if megabytes else []
-    for line in proc.read_text().splitlines() if proc.exists() else []:
-        _, controllers, inside = line.split(":", 2)
-        if controllers == "":
-            root, name = Path("/sys/fs/cgroup"), "memory.max"
-        elif "memory" in controllers.split(","):
-            root, name = Path("/sys/fs/cgroup/memory"), "memory.limit_in_bytes"
-        else:
-            continue
-        group = root / inside.strip("/")
-        for folder in (group, *group.parents):
-            text = (folder / name).read_text().strip() if (folder / name).is_file() else ""
-            # Version 1 writes "no limit" as a number of exabytes.
-            if text.isdecimal() and int(text) < 1 << 60:
-                yield int(text)
-            if folder == root:
-                break
+    threads = re.match(r"[1-9]\d*", os.environ.get("OMP_NUM_THREADS", ""))
+    return min(granted.cores(), int(threads.group())) if threads else granted.cores()
 
 
 def _cache_on_the_node() -> None:

@@ -3,8 +3,9 @@
 Places count from 0, and an end is the first base behind, as in BED.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import chain
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
@@ -80,6 +81,15 @@ class Annotation:
     """Every name by which the gene or transcript of a stretch may be asked for."""
     _known: dict[tuple[str, str, int], Gene] = field(default_factory=dict)
 
+    @cached_property
+    def _rows_of_genes(self) -> dict[tuple[str, str, int], list[int]]:
+        """The stretches of each gene on a chromosome and strand, found once for all genes."""
+        found: dict[tuple[str, str, int], list[int]] = {}
+        keys = zip(self.name, self.chromosome, self.strand.tolist(), strict=True)
+        for row, key in enumerate(keys):
+            found.setdefault(key, []).append(row)
+        return found
+
     def gene(self, asked: str) -> Gene:
         """The gene or transcript of a name, with or without its version (NM_000001.4).
 
@@ -98,17 +108,16 @@ class Annotation:
             raise InputError(
                 f"{self.path}: {asked!r} has coding sequences on {where}; name a transcript"
             )
-        return self._of_rows(asked, rows)
+        return self._of_rows(asked, rows.tolist())
 
     def gene_of(self, stretch: int) -> Gene:
         """The gene that a stretch belongs to, on its chromosome and strand."""
         key = self.name[stretch], self.chromosome[stretch], int(self.strand[stretch])
         if key not in self._known:
-            same = (self.name == key[0]) & (self.chromosome == key[1]) & (self.strand == key[2])
-            self._known[key] = self._of_rows(key[0], np.flatnonzero(same))
+            self._known[key] = self._of_rows(key[0], self._rows_of_genes[key])
         return self._known[key]
 
-    def _of_rows(self, name: str, rows: np.ndarray) -> Gene:
+    def _of_rows(self, name: str, rows: Sequence[int]) -> Gene:
         exons = joined([Exon(int(self.start[row]), int(self.end[row])) for row in rows])
         strand = int(self.strand[rows[0]])
         ordered = tuple(exons[::-1] if strand else exons)
@@ -117,12 +126,18 @@ class Annotation:
     def coding(self, chromosomes: np.ndarray, places: np.ndarray) -> np.ndarray:
         """The stretch (int64) that each place is in, the first of several; -1 for none."""
         found = np.full(len(places), -1)
-        for name in np.unique(chromosomes.astype(str)) if len(places) else ():
-            mine = np.flatnonzero(self.chromosome == name)
-            mine = mine[np.argsort(self.start[mine], kind="stable")]
-            asked = np.flatnonzero(chromosomes == name)
-            if not len(mine):
+        number = {name: n for n, name in enumerate(dict.fromkeys(self.chromosome))}
+        own = np.array([number[name] for name in self.chromosome], np.int64)
+        # Sorted once: a draft genome may have as many contigs as genes.
+        rows = np.lexsort((self.start, own))
+        first_row = np.searchsorted(own[rows], np.arange(len(number) + 1))
+        where = np.array([number.get(name, -1) for name in chromosomes], np.int64)
+        order = np.argsort(where, kind="stable")
+        names, starts = np.unique(where[order], return_index=True)
+        for name, asked in zip(names, np.split(order, starts[1:]), strict=False):
+            if name < 0:
                 continue
+            mine = rows[first_row[name] : first_row[name + 1]]
             # Where stretches overlap, an earlier one may reach further than those after it.
             reach = np.maximum.accumulate(self.end[mine])
             last = np.searchsorted(self.start[mine], places[asked], side="right") - 1

@@ -20,9 +20,11 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
+from uuid import uuid4
 
 import numpy as np
 
+from ligen_py import granted
 from ligen_py.errors import InputError
 from ligen_py.sequences import twobit
 from ligen_py.sequences.digests import AT_ONCE, Known, sync
@@ -124,7 +126,7 @@ def read_genome(path: Path, cache: Path | None = None, threads: int | None = Non
     hashing.shutdown(wait=False)
     with (
         _new_home(cache) as home,
-        ThreadPoolExecutor(threads or min(THREADS, len(os.sched_getaffinity(0)))) as pool,
+        ThreadPoolExecutor(threads or min(THREADS, granted.cores())) as pool,
     ):
         genome = _read(files, pool, home)
     genome = replace(genome, digest=lambda: together([one.result() for one in hashed]))
@@ -185,7 +187,9 @@ def _new_home(cache: Path | None) -> Iterator[Path | None]:
     if cache is not None:
         try:
             cache.mkdir(parents=True, exist_ok=True)
-            home = Path(tempfile.mkdtemp(prefix=".", dir=cache))
+            # Not by `tempfile`: other users of a shared cache could not read it.
+            home = cache / f".{uuid4().hex}"
+            home.mkdir()
         except OSError as error:
             log.warning("%s: cannot be written (%s); the genome is not kept", cache, error.strerror)
     try:

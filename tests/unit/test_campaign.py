@@ -137,6 +137,59 @@ def test_parts_wait_for_those_before_only_where_a_molecule_is_docked_once(folder
         once.before("lib", "1-of-1001")
 
 
+def test_parts_that_are_parsed_in_turn_are_a_chain(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All that stand before are there when those are that a part awaits, also of other campaigns.
+
+    1,000 parts were half a million links, which took Snakemake minutes. Nor can it follow a
+    chain of hundreds of links at a time.
+    """
+    libraries = {
+        name: {"file": "lib.smi", "chunks": n} for name, n in (("a", 300), ("b", 200), ("c", 500))
+    }
+    once = Workplan.of(config(libraries=libraries, duplicates="campaign"), "c.yaml", folder)
+    monkeypatch.setattr(Workplan, "is_reused", lambda _, library: library == "b")
+    every = [(name, chunk) for name in libraries for chunk in once.chunks(name)]
+    known: dict[tuple[str, str], set[tuple[str, str]]] = {}
+    links = 0
+
+    def visit(part: tuple[str, str], depth: int) -> None:
+        nonlocal links
+        assert depth < 80
+        if part in known:
+            return
+        # What another campaign has parsed is copied, and awaits nothing.
+        awaited = [] if part[0] == "b" else once.awaited(*part)
+        for one in awaited:
+            visit(one, depth + 1)
+        links += len(awaited)
+        known[part] = set(awaited).union(*(known[one] for one in awaited))
+
+    visit(every[-1], 0)
+    assert known.keys() == set(every)
+    for number, part in enumerate(every):
+        assert part[0] == "b" or known[part] == set(every[:number])
+    assert links < 30 * len(every)
+
+
+def test_memory_grows_with_the_records_of_a_chunk_and_the_processes(folder: Path) -> None:
+    with (folder / "large.smi").open("wb") as file:
+        file.truncate(64 * 800_000)  # a file of that size, of which nothing is read
+    libraries = {
+        "few": {"file": "lib.smi", "chunks": 1},
+        "large": {"file": "large.smi", "chunk_size": 200_000},
+    }
+    plan = Workplan.of(config(libraries=libraries), "c.yaml", folder)
+    assert plan.parse_memory("few", "1-of-1", 1) == 2125
+    assert plan.parse_memory("few", "1-of-1", 16) == 4000
+    assert plan.screen_memory("few", "1-of-1") == 8000
+    assert plan.parse_memory("large", "2-of-4", 8) == 3000 + 5000
+    assert plan.screen_memory("large", "2-of-4") == 2000 + 14_000
+    # Of what an anti-target's search will choose, nothing is known yet.
+    assert plan.screen_memory("best-of-a", "1-of-1") == 8000
+
+
 def test_too_many_parts_are_a_sentence(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(workplan, "MOST_CHUNKS", 1)
     with pytest.raises(InputError, match="2 parts, at most 1; give a larger"):

@@ -1,5 +1,6 @@
 """Compiled programs are kept: what is damaged, foreign or can't be written is compiled instead."""
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -102,6 +103,15 @@ def test_the_log_is_kept_with_the_program(device: Device, folder: Path) -> None:
         _, said = compiled(device.context, text, ["-DFACTOR=5"])
     assert "of a thing" in said
     assert compiled(device.context, text, ["-DFACTOR=5"])[1] == said
+
+
+def test_other_users_read_the_file_as_the_umask_lets_them(device: Device, folder: Path) -> None:
+    before = os.umask(0o027)
+    try:
+        assert product(device, 5) == 15
+    finally:
+        os.umask(before)
+    assert [path.stat().st_mode & 0o777 for path in folder.iterdir()] == [0o640]
 
 
 def test_no_failed_write_leaves_a_file(

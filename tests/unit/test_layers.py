@@ -28,12 +28,14 @@ LIBRARIES = {
 """Each of these is known to one room only."""
 
 FOR_STAGES = {
-    *("cli", "errors", "functions", "pace", "paths", "provenance", "records", "settings"),
+    *("cli", "errors", "functions", "granted", "pace", "paths", "provenance", "records"),
+    "settings",
     *FOLDERS,
 }
 
 ALLOWED = {
     "errors": set(),
+    "granted": set(),
     "pace": set(),
     "paths": {"errors"},
     "formats": {"errors"},
@@ -58,17 +60,18 @@ ALLOWED = {
     "aggregate": {*FOR_STAGES, "best_poses", "ranked", "redocking"},
     "controls": {*FOR_STAGES, "redocking"},
     "decoys": {*FOR_STAGES, "formats"},
-    "run": {"cli", "config_checks", "errors", "paths", "store"},
+    "run": {"cli", "config_checks", "errors", "granted", "paths", "store"},
     "store": {"chain", "errors", "functions", "provenance", "records", "settings"},
     "molecules": {"errors", "formats", "functions", "pace", "records", "settings"},
-    "opencl": {"errors", "paths"},
-    "sequences": {"errors"},
+    "opencl": {"errors", "granted", "paths"},
+    "sequences": {"errors", "granted"},
     "best_poses": FOR_STAGES,
     "ranked": FOR_STAGES,
     "search_inputs": {*FOR_STAGES, "database"},
     "homologs": {*FOR_STAGES, "search_inputs"},
     "engine": {
-        *("errors", "functions", "opencl", "pace", "paths", "records", "sequences", "settings"),
+        *("errors", "functions", "granted", "opencl", "pace", "paths", "records", "sequences"),
+        "settings",
     },
     "genome_inputs": {"errors", "molecules", "paths", "records", "store"},
     "offtargets": {*FOR_STAGES, "genome_inputs"},
@@ -79,7 +82,7 @@ ALLOWED = {
     "verify": {*FOR_STAGES, "campaign", "chain", "verification"},
     "search_changes": {"campaign", "chain", "records", "sequences", "settings", "store"},
     "verification": {*FOR_STAGES, "campaign", "chain", "judging", "search_changes"},
-    "doctor": {"cli", "engine", "errors", "opencl", "paths"},
+    "doctor": {"cli", "engine", "errors", "granted", "opencl", "paths"},
     "tune": {"cli", "engine", "errors", "opencl", "records", "settings", "store"},
     "progress": {"cli", "errors", "records", "store", "summary"},
     "plan": {
@@ -104,7 +107,7 @@ ALLOWED = {
     "compare": {"cli", "errors", "store", "summary"},
     "query": {"cli", "errors", "molecules", "records", "store", "summary"},
     "rescore": {"api", "cli", "engine", "errors", "molecules", "opencl", "records", "store"},
-    "pick": {"cli", "errors", "molecules", "store", "summary"},
+    "pick": {"cli", "errors", "granted", "molecules", "store", "summary"},
 }
 """What each room may import beside itself; stages: `FOR_STAGES`."""
 

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from ligen_py import granted
 from ligen_py.errors import DeviceError
 from ligen_py.opencl import device as module
 from ligen_py.opencl import runtimes
@@ -46,17 +47,13 @@ def sound(runtime: str) -> bool:
     return any(device.fault is None for device in found)
 
 
-def test_cores_are_the_fewest_that_anything_grants(monkeypatch: pytest.MonkeyPatch) -> None:
-    for variable in ("SLURM_CPUS_PER_TASK", "OMP_NUM_THREADS"):
-        monkeypatch.delenv(variable, raising=False)
-    assert runtimes.cores() == HERE
-    monkeypatch.setenv("SLURM_CPUS_PER_TASK", "1")
-    assert runtimes.cores() == 1
-    monkeypatch.setenv("SLURM_CPUS_PER_TASK", "999")
-    monkeypatch.setenv("OMP_NUM_THREADS", "many")
-    assert runtimes.cores() == HERE
-    monkeypatch.setenv("OMP_NUM_THREADS", "1,4")
-    assert runtimes.cores() == 1
+def test_kernels_have_no_more_cores_than_their_rule_has_threads(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(granted, "cores", lambda: 3)
+    for given, cores in (("many", 3), ("8", 3), ("2", 2), ("1,4", 1)):
+        monkeypatch.setenv("OMP_NUM_THREADS", given)
+        assert runtimes.cores() == cores
 
 
 @pytest.mark.parametrize("runtime", ["intel", "portable"])
@@ -74,17 +71,6 @@ def test_kernels_keep_to_the_cores_of_the_job(runtime: str) -> None:
         )
         # Which thread runs when is the machine's affair; that two run at once is not.
         assert done.stdout.strip() == threads
-
-
-def test_memory_is_the_least_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    nowhere = tmp_path / "cgroup"
-    monkeypatch.delenv("SLURM_MEM_PER_NODE", raising=False)
-    assert list(runtimes._memory_limits(nowhere)) == []
-    monkeypatch.setenv("SLURM_MEM_PER_NODE", "1000")
-    assert list(runtimes._memory_limits(nowhere)) == [1000 << 20]
-    limit = runtimes.memory()
-    assert limit is not None
-    assert limit <= 1000 << 20
 
 
 def card(number: int, platform: object) -> Device:

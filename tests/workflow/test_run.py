@@ -5,13 +5,15 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from ligen_py import run
-from tests.workflow.small import ask_fault, write_campaign
+from tests.workflow.small import ask_fault, happened, wait_until, write_campaign
 
 
 def ligen_run(folder: Path, *words: str, **options: Any) -> subprocess.Popen[str]:
@@ -66,7 +68,7 @@ def test_a_run_beside_another_and_one_that_is_stopped_say_how_to_go_on(tmp_path:
     assert "another run works in this folder, or one was killed there" in printed.splitlines()[-1]
     first.terminate()
     _, printed = first.communicate(timeout=300)
-    assert first.returncode == 1
+    assert first.returncode == 128 + signal.SIGTERM
     assert printed.splitlines()[-1].endswith("stopped as asked; the same command goes on from here")
 
 
@@ -91,10 +93,37 @@ def test_a_run_without_a_terminal_that_is_stopped_leaves_no_lock(
     else:
         os.killpg(first.pid, number)
     _, printed = first.communicate(timeout=300)
-    assert first.returncode == 1
+    assert first.returncode == 128 + number
     assert printed.splitlines()[-1].endswith("stopped as asked; the same command goes on from here")
     assert not (folder / "results/campaign.h5").exists()
     assert not list(folder.glob(".snakemake/locks/*.lock"))
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_the_jobs_of_a_run_that_is_stopped_end_with_it(
+    tmp_path: Path, number: signal.Signals
+) -> None:
+    """Snakemake would wait for a chunk that is on its way: an hour, and a supervisor kills it."""
+    folder, faults = write_campaign(tmp_path / "run", 1), tmp_path / "faults"
+    extra = ask_fault(faults, "screen", "1-of-1", "sleep", 600)
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background ignores it
+    process = ligen_run(folder, start_new_session=True, env={**os.environ, **extra})
+    wait_until(lambda: happened(faults, "screen", "1-of-1", "sleep"))
+    process.send_signal(number)
+    _, printed = process.communicate(timeout=120)
+    assert process.returncode == 128 + number
+    assert printed.splitlines()[-1].endswith("stopped as asked; the same command goes on from here")
+    assert not list(folder.glob(".snakemake/locks/*.lock"))
+    assert not list(folder.glob("results/**/scores/**/*.h5"))
+    assert not list(working_in(folder))
+
+
+def working_in(folder: Path) -> Iterator[str]:
+    """The processes whose working folder is a campaign's."""
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):  # it has ended, or is another user's
+            if (process / "cwd").readlink() == folder:
+                yield process.name
 
 
 def test_who_ignores_a_signal_goes_on_ignoring_it() -> None:
@@ -124,12 +153,68 @@ def test_a_part_of_a_campaign_does_not_show_the_report_of_before(tmp_path: Path)
     folder = write_campaign(tmp_path / "run", 1)
     (folder / "results").mkdir()
     (folder / "results" / "report.txt").write_text("of yesterday\n")
-    process = ligen_run(folder, "--", "--until=pocket")
+    # Of a Slurm job whose processors are not bound: fewer than the mask has.
+    process = ligen_run(
+        folder, "--", "--until=pocket", env={**os.environ, "SLURM_CPUS_PER_TASK": "1"}
+    )
     printed, said = process.communicate(timeout=300)
     assert process.returncode == 0, said
     assert (folder / "results" / "pockets" / "dhfr.h5").is_file()
     assert "of yesterday" not in printed
+    assert "Provided cores: 1 " in said
     assert printed.endswith(f"{folder / 'results/report.txt'} was not made in this run\n")
+
+
+BY_SLURM = """\
+Error in rule screen:
+    message: SLURM-job '7' failed, SLURM status is: 'TIMEOUT'. Reason: Unknown.
+    jobid: 4
+    log: logs/screen/dhfr/drugs/1-of-2.log, /c/.snakemake/slurm_logs/7.log (check log file(s) for)
+Trying to restart job 4.
+Error in rule screen:
+    message: SLURM-job '9' {words}SLURM status is: '{state}'. Reason: Unknown.
+    jobid: 4
+    log: logs/screen/dhfr/drugs/1-of-2.log, /c/.snakemake/slurm_logs/9.log (check log file(s) for)
+    shell:
+        python -m ligen_py.screen --scores results/scores/dhfr/drugs/1-of-2.h5
+        (command exited with non-zero exit code)
+    external_jobid: 9
+
+Logfile logs/screen/dhfr/drugs/1-of-2.log:
+"""
+"""What Snakemake's log has of a job that Slurm ended twice."""
+
+
+@pytest.mark.parametrize(
+    ("state", "words", "cure"),
+    [
+        ("OUT_OF_MEMORY", "failed, ", "memory; raise it with '-- --set-resources screen:mem_mb=N'"),
+        ("TIMEOUT", "failed, ", "its time; raise it with '-- --set-resources screen:runtime=N'"),
+        ("NODE_FAIL", "failed due to a node failure, ", "its node failed; the same command goes"),
+        ("CANCELLED", "failed, ", "someone cancelled it; the same command goes"),
+    ],
+)
+def test_why_slurm_ended_a_job_is_said(tmp_path: Path, state: str, words: str, cure: str) -> None:
+    log = tmp_path / ".snakemake" / "log" / "now.snakemake.log"
+    log.parent.mkdir(parents=True)
+    log.write_text(BY_SLURM.format(state=state, words=words))
+    said = run._why(tmp_path, {})
+    assert said.startswith(f"screen: Slurm ended job 9 as {state}: ")
+    assert cure in said
+    assert said.endswith(" (log: /c/.snakemake/slurm_logs/9.log)")
+
+
+def test_a_job_that_ended_by_itself_on_the_cluster_is_named_with_its_log(tmp_path: Path) -> None:
+    """Snakemake lists Slurm's log behind that of the stage: both were taken for one name."""
+    log = tmp_path / ".snakemake" / "log" / "now.snakemake.log"
+    stage = tmp_path / "logs" / "screen" / "dhfr" / "drugs" / "1-of-2.log"
+    for path in (log, stage):
+        path.parent.mkdir(parents=True)
+    stage.write_text("9 ligands docked\n")
+    log.write_text(BY_SLURM.format(state="FAILED", words="failed, "))
+    said = run._why(tmp_path, {})
+    assert said.startswith("screen ended without an error message, ")
+    assert said.endswith(f"; its last line: 9 ligands docked (log: {stage})")
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 content = functools.cache(contents.digest)  # of a library's file, for each of its parts
 parse_flags = functools.cache(plan.parse_flags)  # looks at every file of a library
-AFTER = "" if plan.settings.duplicates == "chunk" else " --after {input.after:q}"
+AFTER = "" if plan.settings.duplicates == "chunk" else " --after {params.after:q}"
 
 
 # A library has many parts. Each function of a rule, and each name in braces of its command line, is
@@ -15,7 +15,7 @@ rule parse:
             if not AFTER
             else lambda wildcards: [
                 made("ligands").format(library=library, chunk=chunk)
-                for library, chunk in plan.before(wildcards.library, wildcards.chunk)
+                for library, chunk in plan.awaited(wildcards.library, wildcards.chunk)
             ]
         ),
     output:
@@ -30,7 +30,12 @@ rule parse:
         "../../envs/ligen.yaml"
     threads: 8
     resources:
-        mem_mb=seen(lambda wildcards, attempt: 2000 * attempt),
+        mem_mb=seen(
+            lambda wildcards, threads, attempt: (
+                plan.parse_memory(wildcards.library, wildcards.chunk, threads)
+                * attempt
+            )
+        ),
         runtime=240,
     params:
         contents=seen(
@@ -40,6 +45,14 @@ rule parse:
                 if plan.is_drawn(wildcards.library)
                 else content(plan.source(wildcards.library, wildcards.chunk))
             )
+        ),
+        after=(
+            []
+            if not AFTER
+            else lambda wildcards: [
+                STAGES["parse"].file("results", library=library, chunk=chunk)
+                for library, chunk in plan.before(wildcards.library, wildcards.chunk)
+            ]
         ),
         flags=seen(
             lambda wildcards: (

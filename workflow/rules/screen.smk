@@ -36,7 +36,11 @@ rule screen:
     # Some chunks share a card: one starts and writes while the kernels of another one run.
     threads: 4
     resources:
-        mem_mb=seen(lambda wildcards, attempt: 8000 * attempt),
+        mem_mb=seen(
+            lambda wildcards, attempt: (
+                plan.screen_memory(wildcards.library, wildcards.chunk) * attempt
+            )
+        ),
         runtime=240 if plan.settings.search == "ligen" else 420,
     params:
         flags=shlex.join(

@@ -139,11 +139,13 @@ def own_sites(
         mine = perfect[first[number] : first[number + 1]]
         pams = [_pam(rows.dna[row], enzyme) == one.pam for row in mine]
         sites.append(mine[np.array(pams, bool)])
-    for gene in dict.fromkeys(one.gene for one in spacers):
-        members = [number for number, one in enumerate(spacers) if one.gene == gene]
+    of_gene: dict[str, list[int]] = {}
+    for number, one in enumerate(spacers):
+        of_gene.setdefault(one.gene, []).append(number)
+    for members in of_gene.values():
         single = np.array([sites[n][0] for n in members if len(sites[n]) == 1], np.int64)
-        where = np.bincount(rows.chromosome[single]) if len(single) else np.zeros(0, np.int64)
-        home = int(where.argmax()) if len(where) else -1
+        where, many = np.unique(rows.chromosome[single], return_counts=True)
+        home = int(where[many.argmax()]) if len(where) else -1
         at_home = single[rows.chromosome[single] == home]
         places = [spacers[rows.guide[row]].place for row in at_home]
         low, high = min(places, default=0), max(places, default=0)

@@ -1,12 +1,12 @@
 """From alignments to the records of a file: rows, counts of each guide, parts joined."""
 
 import itertools
-import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
+from ligen_py import granted
 from ligen_py.engine.offtargets.alignment import GAP, Alignments, align, canonical, firsts
 from ligen_py.engine.offtargets.search import Sites
 from ligen_py.errors import InputError
@@ -52,7 +52,7 @@ def rows_of(
         part = part.taken(~unknown(part)) if skip_n else part
         return part if every else canonical(query, part, nearest)
 
-    with ThreadPoolExecutor(min(THREADS, len(os.sched_getaffinity(0)))) as pool:
+    with ThreadPoolExecutor(min(THREADS, granted.cores())) as pool:
         parts = list(pool.map(some, itertools.pairwise(cuts)))
     rows = Alignments.joined(parts, len(query.pattern) + query.dna_bulge)
     return rows.taken(rows.order())

@@ -161,6 +161,8 @@ def _open(path: Path) -> sqlite3.Connection | None:
 
 def _connect(path: Path) -> sqlite3.Connection:
     path.parent.mkdir(parents=True, exist_ok=True)
+    if not path.exists():
+        path.touch()  # SQLite would not let a group write that the umask lets write
     file = sqlite3.connect(path, timeout=WAIT)
     file.execute("pragma synchronous = off")  # rows have checksums, and can be made again
     file.execute(

@@ -136,6 +136,19 @@ def kept(cache: Path) -> list[str]:
     return [path.name for path in cache.iterdir() if path.name != "digests"]
 
 
+def test_other_users_read_the_cache_as_the_umask_lets_them(tmp_path: Path) -> None:
+    path, cache = tmp_path / "a.fa", tmp_path / "cache"
+    path.write_bytes(lines(60))
+    before = os.umask(0o002)
+    try:
+        read_genome(path, cache)
+        finish_keeping()
+    finally:
+        os.umask(before)
+    modes = {file.stat().st_mode & 0o777: file.is_dir() for file in cache.rglob("*")}
+    assert modes == {0o775: True, 0o664: False}
+
+
 @pytest.mark.parametrize("text", [lines(60), lines(60).replace(b"TTAGGGU", b"TTAG\nGGU")])
 def test_a_genome_is_packed_where_it_is_kept(tmp_path: Path, text: bytes) -> None:
     path, cache = tmp_path / "a.fa", tmp_path / "cache"

@@ -1,5 +1,6 @@
 """Conformers from pieces: geometry, stereochemistry, and the file that keeps the shapes."""
 
+import os
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
@@ -387,6 +388,17 @@ def equal(one: Shapes | None, other: Shapes | None) -> bool:
         return one is other
     same = np.array_equal(one.xyz, other.xyz) and np.array_equal(one.strain, other.strain)
     return same and one.first == other.first
+
+
+def test_other_users_share_the_file_as_the_umask_lets_them(tmp_path: Path) -> None:
+    for umask, mode in ((0o002, 0o664), (0o077, 0o600)):
+        before = os.umask(umask)
+        try:
+            filled(tmp_path / str(umask))
+            filled(tmp_path / str(umask))
+        finally:
+            os.umask(before)
+        assert (tmp_path / str(umask)).stat().st_mode & 0o777 == mode
 
 
 def test_shapes_pass_through_a_file_unchanged(
