@@ -23,6 +23,11 @@ UNBALANCED = "[$([!+0;!$([+1]~[-1]);!$([-1]~[+1])]),$([+1](~[-1])~[-1]),$([-1](~
 """An atom with a charge, unless a neighbour balances it alone, as in a nitro group."""
 SEPARATED = "[$([PX4+]),$([SX4+]),$([SX4+2])]-[OX1-]"
 """Phosphoryl and sulfonyl groups drawn with charges, as [S+2]([O-])[O-]; a sulfoxide has S+."""
+_OF_SALTS = "Li,Na,K,Rb,Cs,Mg,Ca,Sr,Ba,Al,Mn,Fe,Co,Ni,Cu,Zn,Ag,Bi"
+_NO_ANION = "[!$([OX2+0]);!$([SX2+0]);!$([NX3+0]*=[O,S]);!F;!Cl;!Br;!I]"
+SALT = f"[{_OF_SALTS};+0,+1;D1,D2,D3;!$(*~{_NO_ANION})]-[O,S,N]"
+"""A metal drawn with a bond to an acid's oxygen, sulfur or nitrogen, and with no other bonds but to
+such atoms and halogens. With carbon, a neutral amine or a charged atom it is no salt's."""
 MISPLACED = (
     "[N;+;H0;!$(*~[-])]=C-[N;+0;H1,H2]",
     "[n;+;H0;!$(*~[-])]:c:[n;+0;H1]",
@@ -108,6 +113,8 @@ def standardise(mol: Chem.Mol) -> Parent:
 
 def standardising(mol: Chem.Mol) -> Steps[Parent]:
     """`standardise`, with a pause after each step."""
+    if holds(mol, SALT):
+        return (yield from standardising(_with_ions(mol)))._replace(as_drawn=False)
     if holds(mol, SEPARATED):
         return (yield from standardising(_with_double_bonds(mol)))._replace(as_drawn=False)
     bare = yield from _if_standard(mol)
@@ -148,6 +155,20 @@ def standardising(mol: Chem.Mol) -> Steps[Parent]:
     notes += [IN_WATER] if moved else []
     Chem.AssignStereochemistry(mol, cleanIt=True, force=True)
     return Parent(mol, notes, not (changes or moved))
+
+
+def _with_ions(mol: Chem.Mol) -> Chem.Mol:
+    """A molecule whose salts, as CC(=O)O[Ca]OC(C)=O, are ions without bonds between them."""
+    cut = Chem.RWMol(mol)
+    for metal in {match[0] for match in matches(mol, SALT)}:
+        for other in mol.GetAtomWithIdx(metal).GetNeighbors():
+            cut.RemoveBond(metal, other.GetIdx())
+            for number, charge in ((metal, 1), (other.GetIdx(), -1)):
+                atom = cut.GetAtomWithIdx(number)
+                atom.SetFormalCharge(atom.GetFormalCharge() + charge)
+                atom.SetNumRadicalElectrons(0)
+    Chem.SanitizeMol(cut)
+    return cut.GetMol()
 
 
 def _with_double_bonds(mol: Chem.Mol) -> Chem.Mol:
