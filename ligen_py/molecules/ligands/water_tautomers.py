@@ -4,7 +4,8 @@ Libraries draw 2-pyridone, hypoxanthine or thiones also with a hydroxy or thiol 
 opposite a ring nitrogen, amines there as imines, imides as imidic acids, and amides and esters as
 enols, also in five-rings that look aromatic then (oxindole as 2-hydroxyindole), and indoles with
 their hydrogen at C2, so that the benzene ring has none of its double bonds; methylated enaminones
-and pyrazolones have a methylene group. Water has a
+and pyrazolones have a methylene group, and nitroethenediamines (ranitidine) are drawn as amidines.
+Water has a
 hundredth to a hundred thousandth of these, or less, and as little of 2H-indazoles (Elguero et al.,
 "The Tautomerism of Heterocycles", 1976; Beak, Acc. Chem. Res. 10:186, 1977). Acids of
 phosphorus(III) have their hydrogen at phosphorus: phosphorous acid is HP(=O)(OH)2. Those of thio
@@ -38,6 +39,7 @@ GROUPS = (
     ("[OX2H:1][C:2]([NX3,OX2,SX2])=[C:3]", False),
     ("[CX4:1]1[CX3:2]=c2[c,n][c,n][c,n][c,n]c2=[NX2:3]1", False),
     ("[CX4:1](C=O)[C:2](=[CX3;H2:3])[NX3]", False),
+    ("[CX4:1]([N+](=O)[O-])[C:2]([NX3])=[NX2:3]", False),
 )
 """Pattern: 1 loses its hydrogen, 3 gets it, 2 is between or beside them, or gets it itself; and
 whether another of these groups comes first where a hydrogen can go two ways."""
