@@ -197,8 +197,10 @@ def _amidine(
         if len(set(chosen)) == len(chosen):
             ways = tuple(zip(carbons, chosen, strict=True))
             counts = tuple((i, hydrogens[i] - (i in chosen)) for i in sorted(every))
-            rank = sum(_attraction(seen, *way) for way in ways)
-            found[rank].append(_Move(counts, ways))
+            wants = [_attraction(seen, *way) for way in ways]
+            if len(ways) > 1:  # a biguanide is an ion, whose bonds to bare nitrogens have no sides
+                wants = [ALKYL if want in (AZINE, ARENE) else want for want in wants]
+            found[sum(wants)].append(_Move(counts, ways))
     drawn = tuple((carbon, double[carbon]) for carbon in carbons)
     counts = tuple((i, seen.hydrogens[i]) for i in sorted(every))
     marks = [seen.mol.GetBondBetweenAtoms(*way).GetStereo() for way in drawn]

@@ -36,6 +36,7 @@ TAUTOMERS = {
     "aminoguanidine": ("NN=C(N)N", "NNC(=N)N"),
     "guanabenz": ("NC(N)=NN=Cc1c(Cl)cccc1Cl", "N=C(N)NN=Cc1c(Cl)cccc1Cl"),
     "metformin": ("CN(C)C(=N)NC(=N)N", "CN(C)C(N)=NC(=N)N", "CN(C)C(=N)N=C(N)N"),
+    "proguanil": ("CC(C)NC(=N)NC(=N)Nc1ccc(Cl)cc1", "CC(C)NC(=N)NC(N)=Nc1ccc(Cl)cc1"),
     "cimetidine": (
         "CNC(=NC#N)NCCSCc1nc[nH]c1C",
         "CN=C(NC#N)NCCSCc1[nH]cnc1C",
@@ -97,6 +98,22 @@ def test_the_parent_does_not_depend_on_the_order_of_atoms(drawings: tuple[str, .
 )
 def test_what_no_hydrogen_moves_into_each_other_stays_two_molecules(one: str, other: str) -> None:
     assert of(one).key != of(other).key
+
+
+@pytest.mark.parametrize(
+    ("drawn", "ion"),
+    [
+        ("NC(N)=Nc1ccccc1", "NC(=[NH2+])Nc1ccccc1"),
+        ("CNC(N)=Nc1ccccc1", "CNC(=[NH2+])Nc1ccccc1"),
+        ("NC(N)=NC(=O)c1nc(Cl)c(N)nc1N", "NC(=[NH2+])NC(=O)c1nc(Cl)c(N)nc1N"),
+        ("CC(C)NC(=N)NC(=N)Nc1ccc(Cl)cc1", "CC(C)NC(=[NH2+])NC(=N)Nc1ccc(Cl)cc1"),
+        ("NN=C(N)N", "NNC(N)=[NH2+]"),
+    ],
+)
+def test_the_ion_is_drawn_without_sides(drawn: str, ion: str) -> None:
+    """With C=[NH+]R both sides were docked, though its three bonds are alike."""
+    assert states(of(drawn))[0] == (Chem.CanonSmiles(ion), 0)
+    assert sum("+" in smiles for smiles, _ in states(of(drawn))) == 1
 
 
 def test_sides_of_an_amidoxime_are_kept() -> None:
