@@ -151,6 +151,8 @@ def standardising(mol: Chem.Mol) -> Steps[Parent]:
     if len(Chem.GetMolFrags(mol)) > 1:
         kept = chembl.get_fragment_parent_mol(mol)[0]
         Chem.SanitizeMol(kept)
+        if not any(atom.GetDegree() for atom in atoms_of(kept)):
+            kept = mol  # the ion of a rare metal, such as iron's beside acetates
         notes += _listed("taken off", _fragments(mol) - _fragments(kept))
         mol, more = largest_fragment(kept)
         notes += more

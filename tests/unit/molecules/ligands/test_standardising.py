@@ -87,6 +87,9 @@ def test_sulfonyl_and_phosphoryl_groups_drawn_with_charges(drawn: str, parent: s
         ("CCCCS[Na]", "CCCCS", "[Na+]"),
         ("[Na]n1nnnc1C", "Cc1nnn[nH]1", "[Na+]"),
         ("CC(=O)O[Ag]", "CC(=O)O", "[Ag+]"),
+        ("CC(=O)O[Fe](OC(C)=O)OC(C)=O", "CC(=O)O", "[Fe+3]"),
+        ("CC(=O)[O-].CC(=O)[O-].[Co+2]", "CC(=O)O", "[Co+2]"),
+        ("CCO[K]", "CCO", "[K+]"),
         ("O=C1O[Bi](O)Oc2ccccc12", "O=C(O)c1ccccc1O", "[Bi+3]"),
     ],
 )
