@@ -86,8 +86,8 @@ RULES = frozenset(
 
 MORE_ISOMERS = 2
 """Stereoisomers tried for each one asked for: those of bridged rings may be impossible."""
-MOST_ISOMERS = 32
-"""If a molecule has no more, all are tried where too few of the first ones are possible."""
+MOST_ISOMERS = 64
+"""Stereoisomers tried in all where too few of the first ones are possible: of a cage hardly any."""
 
 RT = 0.5925
 """kcal/mol at 298.15 K."""
@@ -477,15 +477,14 @@ def _isomers(
         for isomer in found:
             yield isomer, canonical_smiles(isomer)
         if len(found) == most:  # too few were possible: bridged rings exclude most of them
-            for isomer in _every_isomer(form, settings):
+            for isomer in stereoisomers(form, max(most, MOST_ISOMERS), settings.seed):
                 yield isomer, canonical_smiles(isomer)
     yield form, its_smiles
 
 
-def _every_isomer(form: Chem.Mol, settings: ParseSettings) -> list[Chem.Mol]:
-    """All stereoisomers; none if these are too many."""
-    found = list(stereoisomers(form, MOST_ISOMERS + 1, settings.seed))
-    return found if len(found) <= MOST_ISOMERS else []
+def _every_isomer_is_tried(parent: Chem.Mol, settings: ParseSettings) -> bool:
+    """Whether a molecule has no more stereoisomers than are tried."""
+    return len(list(stereoisomers(parent, MOST_ISOMERS + 1, settings.seed))) <= MOST_ISOMERS
 
 
 def _note_open_stereo(
@@ -493,7 +492,7 @@ def _note_open_stereo(
 ) -> None:
     """Say that stereoisomers are not docked; most of a cage's cannot be."""
     count, most = undefined_stereo(parent), settings.stereoisomers
-    if count > most and not (docked < most and _every_isomer(parent, settings)):
+    if count > most and not (docked < most and _every_isomer_is_tried(parent, settings)):
         notes.append(f"{count} stereoisomers are open, {most} at most docked")
 
 

@@ -782,6 +782,7 @@ def _state(mol: Chem.Mol, found: Sequence[Site], charged: np.ndarray) -> Chem.Mo
         hydrogens = atom.GetTotalNumHs()
         if not site.is_acid:
             _set(atom, 1, hydrogens + 1)
+            shifted |= _shift_to_bare(atom)
         elif not site.carbonyl:
             _set(atom, -1, hydrogens - 1)
         else:
@@ -798,3 +799,25 @@ def _state(mol: Chem.Mol, found: Sequence[Site], charged: np.ndarray) -> Chem.Mo
         changed.UpdatePropertyCache(strict=False)
     Chem.AssignStereochemistry(changed, cleanIt=True, force=True)
     return changed
+
+
+def _shift_to_bare(charged: Chem.Atom) -> bool:
+    """Draw an amidine's or guanidine's charge at its nitrogen with two hydrogens, if it has one.
+
+    The ion is the same, and a double bond there has no sides. Says whether that was done.
+    """
+    for double in charged.GetBonds():
+        carbon = double.GetOtherAtom(charged)
+        if double.GetBondType() != Chem.BondType.DOUBLE or charged.GetDegree() == 1:
+            continue
+        for single in carbon.GetBonds():
+            bare = single.GetOtherAtom(carbon)
+            if bare.GetAtomicNum() != 7 or bare.GetTotalNumHs() != 2 or bare.GetFormalCharge():
+                continue
+            double.SetStereo(Chem.BondStereo.STEREONONE)
+            double.SetBondType(Chem.BondType.SINGLE)
+            single.SetBondType(Chem.BondType.DOUBLE)
+            charged.SetFormalCharge(0)
+            _set(bare, 1, 2)
+            return True
+    return False

@@ -14,15 +14,20 @@ from rdkit.Chem import KEKULE_ALL, ResonanceMolSupplier, rdMolDescriptors
 from rdkit.Chem.MolStandardize import rdMolStandardize
 
 from ligen_py.molecules.graph import CHARGED, atoms_of, holds, matches
-from ligen_py.molecules.ligands import water_tautomers
+from ligen_py.molecules.ligands import mobile_hydrogens, water_tautomers
 from ligen_py.molecules.steps import Steps, at_once
 from ligen_py.molecules.surroundings import MOST, Surroundings, surroundings
 
 ISOTOPE = "[!0*]"
 UNBALANCED = "[$([!+0;!$([+1]~[-1]);!$([-1]~[+1])]),$([+1](~[-1])~[-1]),$([-1](~[+1])~[+1])]"
 """An atom with a charge, unless a neighbour balances it alone, as in a nitro group."""
-SEPARATED = "[$([PX4+]),$([SX4+]),$([SX4+2])]-[OX1-]"
+SEPARATED = "[$([PX4+]),$([SX4+]),$([SX4+2])]-[OX1-,SX1-]"
 """Phosphoryl and sulfonyl groups drawn with charges, as [S+2]([O-])[O-]; a sulfoxide has S+."""
+_OF_SALTS = "Li,Na,K,Rb,Cs,Mg,Ca,Sr,Ba,Al,Mn,Fe,Co,Ni,Cu,Zn,Ag,Bi"
+_NO_ANION = "[!$([OX2+0]);!$([SX2+0]);!$([NX3+0]*=[O,S]);!F;!Cl;!Br;!I]"
+SALT = f"[{_OF_SALTS};+0,+1;D1,D2,D3;!$(*~{_NO_ANION})]-[O,S,N]"
+"""A metal drawn with a bond to an acid's oxygen, sulfur or nitrogen, and with no other bonds but to
+such atoms and halogens. With carbon, a neutral amine or a charged atom it is no salt's."""
 MISPLACED = (
     "[N;+;H0;!$(*~[-])]=C-[N;+0;H1,H2]",
     "[n;+;H0;!$(*~[-])]:c:[n;+0;H1]",
@@ -31,6 +36,18 @@ MISPLACED = (
 )
 """A charged nitrogen without hydrogens, and one with hydrogens that could have the charge. Not that
 of an amino group at an aromatic ring, such as N-methyl-2-aminopyridinium: it is hardly lost."""
+SEPARATE = "[#7+;H0;!$(*~[-])]", "[O-,S-,#7-;!$(*~[+])]"
+"""Charges that may be conjugated."""
+_AT_CATION = "$(*c:[n+;!$(n[O-])]),$(*c:*:[n+;!$(n[O-])]),$(*c:*:*:[n+;!$(n[O-])])"
+ACIDS = (
+    "[OX2H1;$(OS(=O)=O)]",
+    "[OX2H1;$(OP=[O,S])]",
+    "[OX2H1;$(OC(=O)[#6])]",
+    "[OX2H1;$(O[#7+;H0])]",
+    f"[OX2H1,SX2H1,$([NX3H1][C,S]=O);{_AT_CATION}]",
+)
+"""Those that are the anion of an inner salt, the strongest first: at last N-oxides, and hydroxy
+groups of rings with a charged nitrogen, as in 3-hydroxypyridinium and sydnones."""
 MOST_FORMS = 256
 """Resonance structures in which such a charge is looked for."""
 COUNTS = Chem.SanitizeFlags.SANITIZE_PROPERTIES | Chem.SanitizeFlags.SANITIZE_SYMMRINGS
@@ -39,6 +56,7 @@ HEAVY = frozenset(range(2, 119))
 ABSOLUTE = Chem.StereoGroupType.STEREO_ABSOLUTE
 OPEN_IMINE = "side of the hydrogen of C=N-H left open"
 IN_WATER = "drawn as the tautomer that water has"
+ONE_TAUTOMER = "drawn as the one of its tautomers that stands for all"
 MIXTURE = "mixture, also of"
 """First words of the note of a record with several parents."""
 
@@ -108,11 +126,13 @@ def standardise(mol: Chem.Mol) -> Parent:
 
 def standardising(mol: Chem.Mol) -> Steps[Parent]:
     """`standardise`, with a pause after each step."""
+    if holds(mol, SALT):
+        return (yield from standardising(_with_ions(mol)))._replace(as_drawn=False)
     if holds(mol, SEPARATED):
         return (yield from standardising(_with_double_bonds(mol)))._replace(as_drawn=False)
     bare = yield from _if_standard(mol)
     if bare is not None:
-        return Parent(bare, [], True)
+        return _with_one_drawing(Parent(bare, [], True))
     notes = []
     mol = Chem.Mol(mol)
     if holds(mol, ISOTOPE):
@@ -131,14 +151,17 @@ def standardising(mol: Chem.Mol) -> Steps[Parent]:
     if len(Chem.GetMolFrags(mol)) > 1:
         kept = chembl.get_fragment_parent_mol(mol)[0]
         Chem.SanitizeMol(kept)
+        if not any(atom.GetDegree() for atom in atoms_of(kept)):
+            kept = mol  # the ion of a rare metal, such as iron's beside acetates
         notes += _listed("taken off", _fragments(mol) - _fragments(kept))
         mol, more = largest_fragment(kept)
         notes += more
     if holds(mol, CHARGED):
         changes = changes or holds(mol, UNBALANCED)
-        mol = _with_charge_at_hydrogen(mol)
+        mol = _with_charge_at_hydrogen(_with_fewest_charges(mol))
         mol = _uncharger().uncharge(mol)
         Chem.SanitizeMol(mol)
+        mol = _with_fewest_charges(_with_inner_salt(mol))
     if mol.GetNumAtoms() > mol.GetNumHeavyAtoms():
         mol = Chem.RemoveHs(mol)
         count = mol.GetNumAtoms()
@@ -147,7 +170,29 @@ def standardising(mol: Chem.Mol) -> Steps[Parent]:
     mol, moved = water_tautomers.as_in_water(mol)
     notes += [IN_WATER] if moved else []
     Chem.AssignStereochemistry(mol, cleanIt=True, force=True)
-    return Parent(mol, notes, not (changes or moved))
+    return _with_one_drawing(Parent(mol, notes, not (changes or moved)))
+
+
+def _with_one_drawing(parent: Parent) -> Parent:
+    """A parent whose azoles and amidines have their hydrogens where all their tautomers do."""
+    mol = mobile_hydrogens.placed(parent.mol, surroundings(parent.mol))
+    if mol is parent.mol:
+        return parent
+    return Parent(mol, [*parent.notes, ONE_TAUTOMER], False)
+
+
+def _with_ions(mol: Chem.Mol) -> Chem.Mol:
+    """A molecule whose salts, as CC(=O)O[Ca]OC(C)=O, are ions without bonds between them."""
+    cut = Chem.RWMol(mol)
+    for metal in {match[0] for match in matches(mol, SALT)}:
+        for other in mol.GetAtomWithIdx(metal).GetNeighbors():
+            cut.RemoveBond(metal, other.GetIdx())
+            for number, charge in ((metal, 1), (other.GetIdx(), -1)):
+                atom = cut.GetAtomWithIdx(number)
+                atom.SetFormalCharge(atom.GetFormalCharge() + charge)
+                atom.SetNumRadicalElectrons(0)
+    Chem.SanitizeMol(cut)
+    return cut.GetMol()
 
 
 def _with_double_bonds(mol: Chem.Mol) -> Chem.Mol:
@@ -161,6 +206,25 @@ def _with_double_bonds(mol: Chem.Mol) -> Chem.Mol:
             mol.GetBondBetweenAtoms(*match).SetBondType(Chem.BondType.DOUBLE)
     Chem.SanitizeMol(mol)
     return mol
+
+
+def _with_fewest_charges(mol: Chem.Mol) -> Chem.Mol:
+    """Conjugated charges that cancel each other, as of [O-]c1cc[n+](C)cc1, drawn without them."""
+    if not all(holds(mol, charge) for charge in SEPARATE):
+        return mol
+    forms: dict[str, Chem.Mol] = {}
+    fewest = _charges(mol)
+    for form in ResonanceMolSupplier(mol, KEKULE_ALL, MOST_FORMS):
+        if form is None or _charges(form) > fewest or Chem.SanitizeMol(form, catchErrors=True):
+            continue
+        forms = forms if _charges(form) == fewest else {}
+        fewest = _charges(form)
+        forms[Chem.MolToSmiles(form)] = form
+    return forms[min(forms)] if fewest < _charges(mol) else mol
+
+
+def _charges(mol: Chem.Mol) -> int:
+    return sum(abs(atom.GetFormalCharge()) for atom in atoms_of(mol))
 
 
 def _with_charge_at_hydrogen(mol: Chem.Mol) -> Chem.Mol:
@@ -182,6 +246,23 @@ def _with_charge_at_hydrogen(mol: Chem.Mol) -> Chem.Mol:
         if any(set(changed) == set(way) for way in ways):
             forms[Chem.MolToSmiles(form)] = form
     return _with_charge_at_hydrogen(forms[min(forms)]) if forms else mol
+
+
+def _with_inner_salt(mol: Chem.Mol) -> Chem.Mol:
+    """A cation with acids as their anion, so that it is uncharged: betaine, carnitine."""
+    while Chem.GetFormalCharge(mol) > 0:
+        found = next(filter(None, (matches(mol, smarts) for smarts in ACIDS)), ())
+        forms = {}
+        for (acid,) in found:
+            form = Chem.Mol(mol)
+            form.GetAtomWithIdx(acid).SetFormalCharge(-1)
+            form.GetAtomWithIdx(acid).SetNumExplicitHs(0)
+            Chem.SanitizeMol(form)
+            forms[Chem.MolToSmiles(form)] = form
+        if not forms:
+            return mol
+        mol = forms[min(forms)]
+    return mol
 
 
 def parent_smiles(smiles: str) -> str:
@@ -296,8 +377,12 @@ def _every_redrawn() -> list[Chem.Mol]:
 
 @cache
 def _uncharger() -> rdMolStandardize.Uncharger:
-    """ChEMBL's, made once: it has patterns to parse."""
-    return rdMolStandardize.Uncharger(canonicalOrder=True)
+    """ChEMBL's, made once: it has patterns to parse.
+
+    Every charge that a hydrogen takes away goes, also where that leaves an ion: a betaine drawn as
+    such and as its salt with an acid are one parent.
+    """
+    return rdMolStandardize.Uncharger(canonicalOrder=True, force=True)
 
 
 def largest_fragment(mol: Chem.Mol) -> tuple[Chem.Mol, list[str]]:

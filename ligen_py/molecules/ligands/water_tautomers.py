@@ -4,10 +4,13 @@ Libraries draw 2-pyridone, hypoxanthine or thiones also with a hydroxy or thiol 
 opposite a ring nitrogen, amines there as imines, imides as imidic acids, and amides and esters as
 enols, also in five-rings that look aromatic then (oxindole as 2-hydroxyindole), and indoles with
 their hydrogen at C2, so that the benzene ring has none of its double bonds; methylated enaminones
-and pyrazolones have a methylene group. Water has a
+and pyrazolones have a methylene group, and nitroethenediamines (ranitidine) are drawn as amidines.
+Water has a
 hundredth to a hundred thousandth of these, or less, and as little of 2H-indazoles (Elguero et al.,
 "The Tautomerism of Heterocycles", 1976; Beak, Acc. Chem. Res. 10:186, 1977). Acids of
-phosphorus(III) have their hydrogen at phosphorus: phosphorous acid is HP(=O)(OH)2. What stays as it
+phosphorus(III) have their hydrogen at phosphorus: phosphorous acid is HP(=O)(OH)2. Those of thio
+acids, of which water has the ion alone, have theirs at a carboxylic acid's sulfur and a phosphoric
+acid's oxygen. What stays as it
 is: isoxazoles and pyrazoles, where the hydroxy form is frequent, 3-hydroxyisoquinolines, rings with
 a halogen beside the nitrogen, as 6-chloro-2-hydroxypyridine, enols of 1,3-dicarbonyl compounds, and
 of imines oximes, hydrazones, cyanamides and those of acylated imidazoles, whose hydrogen is bonded
@@ -28,12 +31,15 @@ GROUPS = (
     ("[OX2H,SX2H:1][c:2]1[c,n][c,n][nX2:3][c,n][c,n]1", True),
     ("[nH:1]1[nX2:3][c:2]2[c,n][c,n][c,n][c,n]c2[c,n]1", False),
     ("[OX2H,SX2H:1][PX3:2]", False),
+    ("[SX2H:1][PX4:2]=[OX1:3]", False),
+    ("[OX2H:1][CX3:2](=[SX1:3])[#6]", False),
     ("[nH:1]~[c:2]=;!@[NX2:3]", False),
     ("[nH:1]1[c,n][c,n][c:2](=;!@[NX2:3])[c,n][c,n]1", True),
     ("[OX2H:1][c:2]1[c:3][c,nX3,o,s][c,nX3][nX3,o,s]1", False),
     ("[OX2H:1][C:2]([NX3,OX2,SX2])=[C:3]", False),
     ("[CX4:1]1[CX3:2]=c2[c,n][c,n][c,n][c,n]c2=[NX2:3]1", False),
     ("[CX4:1](C=O)[C:2](=[CX3;H2:3])[NX3]", False),
+    ("[CX4:1]([N+](=O)[O-])[C:2]([NX3])=[NX2:3]", False),
 )
 """Pattern: 1 loses its hydrogen, 3 gets it, 2 is between or beside them, or gets it itself; and
 whether another of these groups comes first where a hydrogen can go two ways."""
@@ -198,6 +204,7 @@ def _moved(mol: Chem.Mol, place: _Place) -> Chem.Mol | None:
         bond = changed.GetBondBetweenAtoms(place.carbon, place.nitrogen)
         bond.SetStereo(Chem.BondStereo.STEREONONE)
         bond.SetBondType(Chem.BondType.SINGLE)
+        nitrogen.SetNoImplicit(False)  # it had a charge in the drawing
     if Chem.SanitizeMol(changed, catchErrors=True):
         return None
     return changed.GetMol()

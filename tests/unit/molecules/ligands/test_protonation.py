@@ -74,6 +74,33 @@ NAMED = {
         "O=C1N(Cc2ccccc2)C(=O)C2C(c3ccccc3)N3CCCC3C12",
     ),
     "a phosphorothioate": ("COP(O)(=S)OC", "COP([O-])(=S)OC"),
+    "enalapril": (
+        "CCOC(=O)C(CCc1ccccc1)NC(C)C(=O)N1CCCC1C(=O)O",
+        "CCOC(=O)C(CCc1ccccc1)NC(C)C(=O)N1CCCC1C(=O)[O-]",
+    ),
+    "enalaprilat": (
+        "OC(=O)C(CCc1ccccc1)NC(C)C(=O)N1CCCC1C(=O)O",
+        "[O-]C(=O)C(CCc1ccccc1)[NH2+]C(C)C(=O)N1CCCC1C(=O)[O-]",
+    ),
+    "lisinopril": (
+        "NCCCCC(NC(CCc1ccccc1)C(=O)O)C(=O)N1CCCC1C(=O)O",
+        "[NH3+]CCCCC(NC(CCc1ccccc1)C(=O)[O-])C(=O)N1CCCC1C(=O)[O-]",
+    ),
+    "ranitidine": (
+        "CNC(=C[N+](=O)[O-])NCCSCc1ccc(CN(C)C)o1",
+        "CNC(=C[N+](=O)[O-])NCCSCc1ccc(C[NH+](C)C)o1",
+    ),
+    "nizatidine": (
+        "CNC(=C[N+](=O)[O-])NCCSCc1csc(CN(C)C)n1",
+        "CNC(=C[N+](=O)[O-])NCCSCc1csc(CN(C)C)n1",
+    ),
+    "tetracycline": (
+        "CN(C)C1C2CC3C(=C(O)c4c(O)cccc4C3(C)O)C(=O)C2(O)C(O)=C(C(N)=O)C1=O",
+        "C[NH+](C)C1C2CC3C(=C(O)c4c(O)cccc4C3(C)O)C(=O)C2(O)C([O-])=C(C(N)=O)C1=O",
+    ),
+    "1-methyl-3-hydroxypyridinium": ("C[n+]1cccc(O)c1", "C[n+]1cccc([O-])c1"),
+    "molsidomine": ("CCOC(=O)Nc1c[n+](N2CCOCC2)no1", "CCOC(=O)[N-]c1c[n+](N2CCOCC2)no1"),
+    "4-nitroquinoline": ("O=[N+]([O-])c1ccnc2ccccc12", "O=[N+]([O-])c1ccnc2ccccc12"),
     "histamine": ("NCCc1c[nH]cn1", "[NH3+]CCc1c[nH]cn1"),
     "metformin": ("CN(C)C(=N)NC(=N)N", "CN(C)C(=[NH2+])NC(=N)N"),
     "imatinib": (
@@ -172,6 +199,10 @@ MEASURED = {
     "imidazole": ("c1c[nH]cn1", 7.0),
     "2-methylimidazole": ("Cc1ncc[nH]1", 7.9),
     "4-phenylimidazole": ("c1ccc(-c2c[nH]cn2)cc1", 6.1),
+    "enalapril's amine": ("CCOC(=O)C(CCc1ccccc1)NC(C)C(=O)N1CCCC1C(=O)OC", 5.4),
+    "nizatidine's amine": ("CNC(=C[N+](=O)[O-])NCCSCc1csc(CN(C)C)n1", 6.8),
+    "2-(aminomethyl)thiazole": ("NCc1nccs1", 7.6),
+    "ranitidine's amine": ("CNC(=C[N+](=O)[O-])NCCSCc1ccc(CN(C)C)o1", 8.2),
     "aniline": ("Nc1ccccc1", 4.6),
     "4-nitroaniline": ("Nc1ccc([N+](=O)[O-])cc1", 1.0),
     "phenol": ("Oc1ccccc1", 10.0),
@@ -300,6 +331,21 @@ def test_predictions_are_those_that_were_judged(row: dict[str, str]) -> None:
 def test_acylated_imines_and_ylidenes_have_no_pka(text: str) -> None:
     """Thiazolopyrimidines, thiadiazolopyrimidines, and a pyrazolone without hydrogens at C4."""
     assert [state.population for state in protonated(Chem.MolFromSmiles(text), 7.4, 0.05, 4)] == [1]
+
+
+@pytest.mark.parametrize(
+    "amine", ["Nc1ccnc2ccccc12", "Nc1nccs1", "Nc1nc2ccccc2s1", "Nc1nc[nH]n1", "Nc1nc2ccccc2[nH]1"]
+)
+def test_a_nitro_group_is_no_amine(amine: str) -> None:
+    """Its nitrogen has three bonds, too: 4-nitroquinoline was as basic as 4-aminoquinoline."""
+    nitro = amine.replace("Nc", "O=[N+]([O-])c", 1)
+    found = [
+        max(site.pka for site in sites(Chem.MolFromSmiles(text)) if not site.is_acid)
+        for text in (nitro, amine)
+    ]
+    assert found[0] < 1.5
+    assert found[1] > 4
+    assert not any("amino" in site.family for site in sites(Chem.MolFromSmiles(nitro)))
 
 
 def test_titration_turns_at_the_pka() -> None:
@@ -471,8 +517,8 @@ def test_dominant_forms_of_measured_molecules(shared_data: Path) -> None:
         atoms = (state.mol.GetAtomWithIdx(int(row["atom"])) for state in found)
         right = [(atom.GetFormalCharge() == sign) == is_charged for atom in atoms]
         among, first, states = among + any(right), first + right[0], states + len(right)
-    assert among >= 119
-    assert first >= 112
+    assert among >= 123
+    assert first >= 115
     assert states <= 1.3 * len(rows)
 
 

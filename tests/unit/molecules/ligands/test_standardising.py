@@ -9,10 +9,14 @@ from rdkit import Chem
 from rdkit.Chem import rdDistGeom
 
 from ligen_py.molecules.graph import holds
+from ligen_py.molecules.library.reading import Record
 from ligen_py.molecules.ligands import standardising
 from ligen_py.molecules.ligands.conformers import macrocycle
+from ligen_py.molecules.ligands.preparation import prepare
 from ligen_py.molecules.ligands.standardising import MIXTURE, canonical_smiles, standardise
 from ligen_py.molecules.surroundings import surroundings
+from ligen_py.records.ledger import Reason
+from ligen_py.settings.parse import ParseSettings
 
 DRAWN = [
     ("CC(=O)[O-].[Na+]", "CC(=O)O", ["taken off: [Na+]"]),
@@ -66,6 +70,58 @@ def test_sulfonyl_and_phosphoryl_groups_drawn_with_charges(drawn: str, parent: s
     found = standardise(Chem.MolFromSmiles(drawn))
     assert canonical_smiles(found.mol) == Chem.CanonSmiles(parent)
     assert found.as_drawn == (canonical_smiles(Chem.MolFromSmiles(drawn)) == parent)
+
+
+@pytest.mark.parametrize(
+    ("drawn", "parent", "metal"),
+    [
+        ("CC(=O)O[Ca]OC(C)=O", "CC(=O)O", "[Ca+2]"),
+        ("O=C1O[Mg]Oc2ccccc12", "O=C(O)c1ccccc1O", "[Mg+2]"),
+        ("O=C(O[Zn]Cl)c1ccccc1", "O=C(O)c1ccccc1", "[Zn+2]"),
+        ("NCC(=O)O[Cu]OC(=O)CN", "NCC(=O)O", "[Cu+2]"),
+        ("CC(=O)[O-]->[Zn+2]<-[O-]C(C)=O", "CC(=O)O", "[Zn+2]"),
+        ("CC(=O)O[Al](O)OC(C)=O", "CC(=O)O", "[Al+3]"),
+        ("CC(=O)O[Mg+].[Cl-]", "CC(=O)O", "[Mg+2]"),
+        ("CN(C)C(=S)S[Zn]SC(=S)N(C)C", "CN(C)C(=S)S", "[Zn+2]"),
+        ("Nc1ccc(cc1)S(=O)(=O)N([Ag])c1ncccn1", "Nc1ccc(S(=O)(=O)Nc2ncccn2)cc1", "[Ag+]"),
+        ("CCCCS[Na]", "CCCCS", "[Na+]"),
+        ("[Na]n1nnnc1C", "Cc1nnn[nH]1", "[Na+]"),
+        ("CC(=O)O[Ag]", "CC(=O)O", "[Ag+]"),
+        ("CC(=O)O[Fe](OC(C)=O)OC(C)=O", "CC(=O)O", "[Fe+3]"),
+        ("CC(=O)[O-].CC(=O)[O-].[Co+2]", "CC(=O)O", "[Co+2]"),
+        ("CCO[K]", "CCO", "[K+]"),
+        ("O=C1O[Bi](O)Oc2ccccc12", "O=C(O)c1ccccc1O", "[Bi+3]"),
+    ],
+)
+def test_salts_drawn_with_bonds_to_their_metal(drawn: str, parent: str, metal: str) -> None:
+    """They were rejected for it, and are the same parent as drawn with ions."""
+    found = prepare(Record(1, "x", drawn), ParseSettings(conformers=1))
+    assert found.smiles == Chem.CanonSmiles(parent)
+    assert metal in found.note
+    three = Chem.AddHs(Chem.MolFromSmiles(drawn))
+    assert len(Chem.GetMolFrags(standardise(three).mol)) == 1
+
+
+@pytest.mark.parametrize(
+    ("drawn", "metal"),
+    [
+        ("CC(=O)O[Hg]c1ccccc1", "Hg"),
+        ("CC[Hg]Sc1ccccc1C(=O)O[Na]", "Hg"),
+        ("CC[Sn](CC)(CC)OC(C)=O", "Sn"),
+        ("C[Mg]Br", "Mg"),
+        ("C[Zn]OC(C)=O", "Zn"),
+        ("CC[Al](CC)OC", "Al"),
+        ("N[Pt](N)(Cl)Cl", "Pt"),
+        ("CCC1=[O+][Cu]2([O+]=C(CC)C1)[O+]=C(CC)CC(CC)=[O+]2", "Cu"),
+        ("C1C[N+]2=CC3=CC=CC=C3O[Zn]24OC5=CC=CC=C5C=[N+]14", "Zn"),
+    ],
+)
+def test_organometallics_and_complexes_are_no_salts(drawn: str, metal: str) -> None:
+    found = prepare(Record(1, "x", drawn), ParseSettings(conformers=1))
+    assert (found.reason, found.detail) == (
+        Reason.UNSUPPORTED_ELEMENT,
+        f"no atom type for {metal}",
+    )
 
 
 def test_heavy_atoms_keep_their_coordinates() -> None:

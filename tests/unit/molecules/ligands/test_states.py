@@ -203,6 +203,7 @@ def test_states_that_cannot_be_are_reported() -> None:
     ("drawn", "count"),
     [
         ("ClC1=C(Cl)C2(Cl)C3C(Cl)C=CC3C1(Cl)C2(Cl)Cl", 4),  # 16 of 32 are possible
+        ("ClC1=C(Cl)C2(Cl)C3C4CC(C=C4)C3C1(Cl)C2(Cl)Cl", 4),  # 64: aldrin
         ("NC12CC3CC(CC(C3)C1)C2", 1),
         ("CC(O)C12CC3CC(CC(C3)C1)C2", 2),
     ],

@@ -172,7 +172,7 @@ def test_cofactors_of_crystal_structures(shared_data: Path) -> None:
         "CC(=O)[O-]",
         "COP(=O)([O-])[O-]",
         "CCOS(=O)(=O)[O-]",
-        "C[NH+]=C(N)N",
+        "CNC(N)=[NH2+]",
         "Cc1c[nH]c[nH+]1",
         "CCn1ccnc1",
         "NC(=O)c1ccc[n+](C)c1",
