@@ -184,8 +184,9 @@ def cells_of(device: Device, maps: Maps, program: Program) -> Any:
     """
     points = maps.count * int(np.prod(maps.grid.shape))
     cells = buffers.empty(device, 4 * max(1, points), np.float32)
-    program.kernel("gather_cells")(
+    gathered = program.kernel("gather_cells")(
         device.queue, (-(-max(1, points) // GROUP) * GROUP,), (GROUP,),
         np.int32(points), np.int32(maps.grid.shape[2]), maps.buffer, cells,
-    ).wait()  # fmt: skip
+    )  # fmt: skip
+    buffers.wait_in_turn([gathered])
     return cells
