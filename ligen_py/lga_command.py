@@ -64,8 +64,8 @@ NOT_TAKEN = {
     "--xmloutput": "XML files are neither read nor written",
     "-x": "XML files are neither read nor written",
     "--loadxml": "XML files are neither read nor written",
-    "--devnum": "choose the device by words: --device nvidia, or gpu:1",
-    "-D": "choose the device by words: --device nvidia, or gpu:1",
+    "--devnum": "AutoDock-GPU counts devices from 1; its second is --device gpu:1 here",
+    "-D": "AutoDock-GPU counts devices from 1; its second is --device gpu:1 here",
     "--initswgens": "the local search is the same in all generations",
     "--lsmet-mixed": "the local search is the same in all generations",
     "--contact_analysis": "contacts are found by `ligen export` and the report",
@@ -92,10 +92,10 @@ NOT_TAKEN = {
 
 SAME = {
     "--ubmod": 0, "-u": 0, "--smooth": 0.5, "--elecmindist": 0.5, "--modqp": 0, "--xmloutput": 0,
-    "-x": 0, "--initswgens": 0, "--contact_analysis": 0, "-C": 0, "--cgmaps": 0, "--dmov": 6,
-    "--dang": 90, "--rholb": 0.01, "--lsmov": 2, "--lsang": 75, "--cslim": 4, "--dlg2stdout": 0,
-    "--gfpop": 0, "--npdb": 0, "--gbest": 0, "--output-cluster-poses": 0, "--clustering": 1,
-    "--hsym": 1,
+    "-x": 0, "--devnum": 1, "-D": 1, "--initswgens": 0, "--contact_analysis": 0, "-C": 0,
+    "--cgmaps": 0, "--dmov": 6, "--dang": 90, "--rholb": 0.01, "--lsmov": 2, "--lsang": 75,
+    "--cslim": 4, "--dlg2stdout": 0, "--gfpop": 0, "--npdb": 0, "--gbest": 0,
+    "--output-cluster-poses": 0, "--clustering": 1, "--hsym": 1,
 }  # fmt: skip
 """Of these, the values that ask for what is done anyway: they are taken, and change nothing."""
 
@@ -145,7 +145,8 @@ def _parser() -> argparse.ArgumentParser:
     )  # fmt: skip
     box.add_argument(
         "--size", type=float, nargs=3, metavar=("X", "Y", "Z"),
-        help=f"of the box for --receptor, in Angstrom (default: {' '.join(map(str, SIDES))})",
+        help=f"of the box for --receptor, in Angstrom, not in points; its maps have one every "
+        f"{LgaSettings().spacing} A (default: {' '.join(map(str, SIDES))})",
     )  # fmt: skip
     box.add_argument(
         "--write-maps", metavar="NAME", help="also write the maps as AutoGrid's NAME.maps.fld ..."
@@ -177,13 +178,23 @@ def _parser() -> argparse.ArgumentParser:
         help="print the energies of the given poses",
     )  # fmt: skip
     parser.add_argument(
-        "--dlgoutput", "-d", type=int, choices=(0, 1), default=1, metavar="0|1",
+        "--dlgoutput", "-d", type=_log_or_none, default=1, metavar="0|1",
         help="write the docking log (default: 1)",
     )  # fmt: skip
     for flag in dict.fromkeys(NOT_TAKEN):
         parser.add_argument(flag, nargs="*", action=_Refused, help=argparse.SUPPRESS)
     cli.add_device(parser)
     return parser
+
+
+def _log_or_none(text: str) -> int:
+    """Type of --dlgoutput, whose short form is also taken for that of --device."""
+    if text not in ("0", "1"):
+        raise argparse.ArgumentTypeError(
+            f"'{text}' is neither 0 (no docking log) nor 1; a device is chosen by --device, such "
+            "as gpu:0 for the first GPU"
+        )
+    return int(text)
 
 
 FLAGS: tuple[tuple[tuple[str, ...], str, str], ...] = (
@@ -310,6 +321,8 @@ def _outputs(options: argparse.Namespace, ligands: "Sequence[PdbqtLigand]") -> l
 
     InputError where they would replace what is read, or cannot be written, before hours of search.
     """
+    from ligen_py.molecules.autogrid import CHARGE, SOLVATION, read_field
+    from ligen_py.molecules.pdbqt import type_name
     from ligen_py.store.files.temporary import temporary_for
 
     names = [ligand.name for ligand in ligands]
@@ -323,8 +336,14 @@ def _outputs(options: argparse.Namespace, ligands: "Sequence[PdbqtLigand]") -> l
         outputs = [Path(place or names[0])]
     written = {Path(f"{output}{end}"): "--resnam" for output in outputs for end in ENDINGS}
     if options.write_maps:
-        written[Path(f"{options.write_maps}.maps.fld")] = "--write-maps"
-    read = {path.resolve() for path in (*options.lfile, options.ffile, options.receptor) if path}
+        kinds = {type_name(kind) for ligand in ligands for kind in ligand.ligands.type.tolist()}
+        ends = [f"{name}.map" for name in (*sorted(kinds), CHARGE, SOLVATION)]
+        for end in ("maps.fld", "maps.xyz", *ends):
+            written[Path(f"{options.write_maps}.{end}")] = "--write-maps"
+    inputs = [*options.lfile, *filter(None, (options.ffile, options.receptor))]
+    if options.ffile:
+        inputs += read_field(options.ffile)[1].values()
+    read = {path.resolve() for path in inputs}
     for path, flag in written.items():
         if path.resolve() in read:
             raise InputError(f"{path}: is an input, and would be replaced; name another by {flag}")

@@ -37,7 +37,7 @@ from ligen_py.engine.scoring.pose_kernel import ATOM_CLASSES as SCORED_CLASSES
 from ligen_py.engine.stage_trial import Stages, StageTrial
 from ligen_py.errors import DeviceError, InputError
 from ligen_py.opencl.device import Device, select
-from ligen_py.opencl.tuning import EVERY, LANES, Tuning, names, read_rows, tuned, tuned_folder
+from ligen_py.opencl.tuning import EVERY, LANES, Tuning, names, read_table, tuned, tuned_folder
 from ligen_py.records.ligands import LIGANDS, Ligands
 from ligen_py.records.pocket import POCKET, GeometricField
 from ligen_py.records.rows import rows_below, subset
@@ -149,7 +149,9 @@ def _tune(options: argparse.Namespace) -> None:
     device = select(options.device)
     folder = options.output or tuned_folder()
     path = folder / f"{names(device)[options.level]}.json"
-    table = read_table(path) | {"for": device.handle.name.strip(), "device": device.label}
+    empty: dict[str, Any] = {"for": "", "device": "", "kernels": {}, "measured": {}}
+    own = {"for": device.handle.name.strip(), "device": device.label}
+    table = empty | read_table(path) | own
     written = False
     for trial, kernel, key, values in _trials(options, device):
         log.info("%s, %s", kernel, "all ligands" if key == EVERY else f"up to {key} atoms")
@@ -244,12 +246,6 @@ def _require_kernel_tuner(strategy: str) -> None:
         ) from None
     if strategy not in (OURS, *strategy_map):
         raise InputError(f"--strategy {strategy}: one of {', '.join((OURS, *strategy_map))}")
-
-
-def read_table(path: Path) -> dict[str, Any]:
-    """A tuned file as it stands, to which rows are added; an empty one where there is none."""
-    old = json.loads(path.read_text()) if read_rows(path) else {}
-    return {"for": "", "device": "", "kernels": {}, "measured": {}} | old
 
 
 def space(device: Device, kernel: str) -> Space:

@@ -22,7 +22,8 @@
 #include "random.clh"
 
 // Columns of the inverse Hessian belong to the lanes of their degrees of freedom. They are in
-// registers where there are few.
+// registers where there are few, else in local memory, of which a GPU may have no more than 48 KB:
+// so lanes without a degree of freedom share a column, of zeros.
 #ifndef HESSIAN_IN_REGISTERS
 #define HESSIAN_IN_REGISTERS (OWN * MAX_FREEDOMS <= 16)
 #endif
@@ -30,8 +31,11 @@
 #define HESSIAN_NUMBERS 0
 #define H(w, k, row) (w)->hessian[k][row]
 #else
-#define HESSIAN_NUMBERS (FREEDOMS * FREEDOMS)
-#define H(w, k, row) (w)->hessian[(row) * FREEDOMS + (k) * SG_SIZE]
+#define HESSIAN_ROWS ROUNDED(MAX_FREEDOMS)
+#define HESSIAN_COLUMNS (MAX_FREEDOMS < FREEDOMS ? MAX_FREEDOMS + 1 : FREEDOMS)
+#define HESSIAN_NUMBERS ROUNDED(HESSIAN_ROWS *HESSIAN_COLUMNS)
+#define H(w, k, row) \
+  (w)->hessian[(row) * HESSIAN_COLUMNS + ((k) < OWN - 1 ? (k) * SG_SIZE : (w)->last)]
 #endif
 
 // Local memory of a pose: that of its energy; three vectors of a descent; the pose that the chain
@@ -53,6 +57,7 @@ typedef struct {
   float hessian[OWN][FREEDOMS];
 #else
   __local float *hessian;  // from the lane's first column on
+  int last;                // how far behind it the last one is
 #endif
 } descent_t;
 
@@ -305,7 +310,8 @@ KERNEL void refine(
   }
 #else
   w.hessian = room + AT_HESSIAN + sg.lane;
-  for (int n = 0; n < FREEDOMS; n++) {
+  w.last = min((OWN - 1) * SG_SIZE, MAX_FREEDOMS - sg.lane);
+  for (int n = 0; n < HESSIAN_ROWS; n++) {
     for (int k = 0; k < OWN; k++) H(&w, k, n) = 0.0f;
   }
 #endif

@@ -19,20 +19,37 @@ stage can report its progress."""
 
 
 def by_batches(
-    device: Device, work: Callable[[np.ndarray], Result], members: np.ndarray
+    device: Device,
+    work: Callable[[np.ndarray], Result],
+    members: np.ndarray,
+    sizes: np.ndarray | None = None,
+    room: int = 0,
 ) -> Iterator[tuple[np.ndarray, Result]]:
-    """`by_halves` for all members at once on a GPU, in batches by cores on a CPU."""
-    size = max(1, len(members))
+    """`by_halves` for all members at once on a GPU, in batches by cores on a CPU.
+
+    With `sizes` (members,), the memory of each in bytes, a batch takes at most `room` bytes, or is
+    a single member.
+    """
+    most = max(1, len(members))
     if device.kind != "gpu":
-        size = LIGANDS_PER_CORE * int(device.handle.max_compute_units)
-    for start in range(0, len(members), size):
-        yield from by_halves(work, members[start : start + size])
+        most = LIGANDS_PER_CORE * int(device.handle.max_compute_units)
+    before = None if sizes is None else np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
+    start = 0
+    while start < len(members):
+        end = min(start + most, len(members))
+        if before is not None:
+            fits = int(np.searchsorted(before, before[start] + room, side="right")) - 1
+            end = min(end, max(start + 1, fits))
+        yield from by_halves(device, work, members[start:end])
+        start = end
 
 
 def by_halves(
-    work: Callable[[np.ndarray], Result], members: np.ndarray
+    device: Device, work: Callable[[np.ndarray], Result], members: np.ndarray
 ) -> Iterator[tuple[np.ndarray, Result]]:
     """Results of `work` on members, in order: on all at once, else on halves, quarters and so on.
+
+    Before it tries again, it waits for what the device still does for the work that failed.
 
     Raises OutOfMemoryError if a single member does not fit.
     """
@@ -45,5 +62,6 @@ def by_halves(
     else:
         yield members, result
         return
+    device.finish()
     for half in np.array_split(members, 2):
-        yield from by_halves(work, half)
+        yield from by_halves(device, work, half)

@@ -46,22 +46,40 @@ class Autogrid:
 def read_field(path: Path) -> tuple[dict[str, list[str]], dict[str, Path]]:
     """What a .fld file says: words behind each name, and the map of each type.
 
+    Its labels say of which type the map of each variable is, whatever the map's file is called.
     InputError where it is none of AutoGrid's.
     """
     words = {}
-    files: dict[str, Path] = {}
+    labels: list[str] = []
+    variables: dict[int, str] = {}
     # Names of files may be in any encoding; as paths they are found.
-    for line in path.read_text(encoding="utf-8", errors="surrogateescape").splitlines():
+    lines = path.read_text(encoding="utf-8", errors="surrogateescape").splitlines()
+    for number, line in enumerate(lines, start=1):
         if line.startswith("#") and len(line.split()) > 1:
             words[line[1:].split()[0]] = line[1:].split()[1:]
+        elif label := re.match(r"label *= *([^\s#]+)", line):
+            labels.append(_type_of(label[1]))
         elif line.startswith("variable"):
             # A name may have spaces: it ends where the next word with a value starts.
-            named = re.search(r"\bfile *= *(.+?)(?=\s+\w+=|\s*$)", line)
+            named = re.match(r"variable +(\d+)\b.*?\bfile *= *(.+?)(?=\s+\w+=|\s*$)", line)
             if named is None:
-                raise InputError(f"{path}: '{line}' names no file; run AutoGrid again")
-            files[_type_of(named[1])] = path.parent / named[1]
-    if "SPACING" not in words or not files:
+                raise InputError(
+                    f"{path}, line {number}: '{line}' names no variable with its file; run "
+                    "AutoGrid again"
+                )
+            variables[int(named[1])] = named[2]
+    if "SPACING" not in words or not variables:
         raise InputError(f"{path}: no field file of AutoGrid; give NAME.maps.fld")
+    if sorted(variables) != list(range(1, len(labels) + 1)):
+        raise InputError(
+            f"{path}: its {len(labels)} lines 'label=' do not belong to variables "
+            f"{', '.join(map(str, sorted(variables)))}; give each variable its label, or run "
+            "AutoGrid again"
+        )
+    for name in labels:
+        if labels.count(name) > 1:
+            raise InputError(f"{path}: two variables have the label of {name}; remove one of them")
+    files = {name: path.parent / variables[n] for n, name in enumerate(labels, start=1)}
     return words, files
 
 
@@ -94,13 +112,14 @@ def read_maps(path: Path, types: Sequence[str] | None = None) -> Autogrid:
     return Autogrid(receptor, center, spacing, shape, values)
 
 
-def _type_of(file: str) -> str:
-    """The type that a map file is of, by its name.
+def _type_of(label: str) -> str:
+    """The name of the map that a label is of.
 
-    >>> _type_of("1stp_protein.OA.map"), _type_of("box.map"), _type_of("1stp.OA.txt")
-    ('OA', 'box.map', '1stp.OA.txt')
+    >>> _type_of("OA-affinity"), _type_of("Electrostatics"), _type_of("Desolvation")
+    ('OA', 'e', 'd')
     """
-    return file.rsplit(".", 2)[1] if file.endswith(".map") and file.count(".") > 1 else file
+    common = {"electrostatics": CHARGE, "desolvation": SOLVATION}
+    return common.get(label.lower(), label.removesuffix("-affinity"))
 
 
 def _box(where: object, words: Mapping[str, Sequence[str]]) -> tuple[float, np.ndarray, tuple]:

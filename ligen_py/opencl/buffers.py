@@ -19,6 +19,9 @@ MEMORY_ERRORS = frozenset(
     )
 )
 
+FAILED = cl.status_code.EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST
+"""What waiting for a failed command says; why it failed is the command's own status."""
+
 SHARE = 4
 """One batch may use 1 / SHARE of a device's memory: two are in flight, beside tables and the memory
 of other programs."""
@@ -35,10 +38,12 @@ def memory_named(device: Device) -> Iterator[None]:
         yield
     except cl.Error as error:
         if isinstance(error, cl.MemoryError) or error.code in MEMORY_ERRORS:
-            raise OutOfMemoryError(
-                f"{device.label} is out of memory ({error}); free it, or use another device"
-            ) from error
+            raise _out_of_memory(device.label, error) from error
         raise
+
+
+def _out_of_memory(name: str, error: Exception) -> OutOfMemoryError:
+    return OutOfMemoryError(f"{name} is out of memory ({error}); free it, or use another device")
 
 
 def budget(device: Device) -> int:
@@ -154,23 +159,30 @@ def download(
 
 
 def wait_in_turn(events: Sequence[cl.Event]) -> None:
-    """Wait for some commands one after another: the watchdog's limit is for each."""
+    """Wait for some commands one after another: the watchdog's limit is for each.
+
+    OutOfMemoryError where one failed because there was no room for what it needed.
+    """
     for event in events:
         with watchdog.waiting():
-            event.wait()
+            try:
+                event.wait()
+            except cl.Error as error:
+                code = event.command_execution_status if error.code == FAILED else error.code
+                if code in MEMORY_ERRORS:
+                    raise _out_of_memory(event.command_queue.device.name, error) from error
+                raise
 
 
 def seconds(event: cl.Event) -> float:
     """Time that a finished command took on the device, waiting for it."""
-    with watchdog.waiting():
-        event.wait()
+    wait_in_turn([event])
     return float(event.profile.end - event.profile.start) * 1e-9
 
 
 def span(events: Sequence[cl.Event]) -> float:
     """Time from the start of the first to the end of the last of some commands, waiting for all."""
-    with watchdog.waiting():
-        cl.wait_for_events(list(events))
+    wait_in_turn(events)
     ends = [event.profile.end for event in events]
     return float(max(ends) - min(event.profile.start for event in events)) * 1e-9
 
@@ -185,9 +197,10 @@ def busy(events: Sequence[cl.Event]) -> float:
     return total * 1e-9
 
 
-def zero(queue: cl.CommandQueue, buffer: cl.Buffer) -> cl.Event:
-    """Fill a buffer with zeros, behind what the queue does before."""
-    return cl.enqueue_fill_buffer(queue, buffer, np.uint8(0), 0, buffer.size)
+def zero(device: Device, buffer: cl.Buffer, queue: cl.CommandQueue | None = None) -> cl.Event:
+    """Fill a buffer with zeros, behind what the queue (without one the device's) does before."""
+    with memory_named(device):
+        return cl.enqueue_fill_buffer(queue or device.queue, buffer, np.uint8(0), 0, buffer.size)
 
 
 def _check(device: Device, size: int) -> None:

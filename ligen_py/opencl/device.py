@@ -6,6 +6,7 @@ import os
 import re
 import warnings
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, cached_property
 
@@ -85,6 +86,12 @@ class Device:
     @cached_property
     def _queues(self) -> list[cl.CommandQueue]:
         return [self.queue]
+
+    def finish(self) -> None:
+        """Wait for these queues, whatever becomes of their commands, whose memory is free then."""
+        for queue in list(self._queues):
+            with suppress(cl.Error), watchdog.waiting():
+                queue.finish()
 
     @cached_property
     def copies(self) -> cl.CommandQueue:

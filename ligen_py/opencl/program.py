@@ -12,6 +12,7 @@ import numpy as np
 import pyopencl as cl
 
 from ligen_py.errors import DeviceError
+from ligen_py.opencl.buffers import memory_named
 from ligen_py.opencl.compiled import compiled
 from ligen_py.opencl.device import Device
 from ligen_py.paths import kernel_folder
@@ -44,20 +45,26 @@ class Program:
             self._program, self.log = compiled(device.context, text, options, includes)
         except cl.RuntimeError as error:
             raise DeviceError(f"{device.label} cannot build {name}: {error}") from error
-        self._kernels: dict[str, cl.Kernel] = {}
+        self._kernels: dict[str, Callable[..., cl.Event]] = {}
 
     def kernel(self, name: str) -> Callable[..., cl.Event]:
-        """The kernel of that name, to be called with queue, sizes and arguments."""
+        """The kernel of that name, to be called with queue, sizes and arguments.
+
+        The call raises OutOfMemoryError where there is no room for what it needs: drivers allocate
+        buffers when a kernel first uses them.
+        """
         if name not in self._kernels:
-            self._kernels[name] = cl.Kernel(self._program, name)
-        return self._kernels[name] if _launched is None else self._noted(name, _launched)
+            kernel = self.new_kernel(name)
 
-    def _noted(self, name: str, found: "list[Launched]") -> Callable[..., cl.Event]:
-        def launch(*given: Any) -> cl.Event:
-            found.append(Launched(self, name, self._kernels[name](*given)))
-            return found[-1].event
+            def launch(*given: Any) -> cl.Event:
+                with memory_named(self.device):
+                    event = kernel(*given)
+                if _launched is not None:
+                    _launched.append(Launched(self, name, event))
+                return event
 
-        return launch
+            self._kernels[name] = launch
+        return self._kernels[name]
 
     def local_bytes(self, name: str) -> int:
         """Local memory that a work-group of a kernel takes on the device."""

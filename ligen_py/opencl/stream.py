@@ -1,6 +1,7 @@
 """An in-order queue with its own buffers, so that several pieces of work overlap on a device."""
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ class Launch:
         self, program: Program, name: str, items: int, group: int, arguments: Sequence[Any]
     ) -> None:
         """`items` work-items in work-groups of `group`; arguments are buffers or NumPy scalars."""
+        self._device = program.device
         self._kernel = program.new_kernel(name)
         self._kernel.set_args(*arguments)
         self._arguments = arguments  # a kernel does not keep its buffers
@@ -28,8 +30,9 @@ class Launch:
         self._kernel.set_arg(place, value)
 
     def enqueue(self, queue: cl.CommandQueue) -> cl.Event:
-        """Launch without waiting."""
-        return cl.enqueue_nd_range_kernel(queue, self._kernel, *self._size)
+        """Launch without waiting; OutOfMemoryError where there is no room for what it needs."""
+        with buffers.memory_named(self._device):
+            return cl.enqueue_nd_range_kernel(queue, self._kernel, *self._size)
 
 
 class Stream:
@@ -41,6 +44,7 @@ class Stream:
 
     def __init__(self, device: Device, input_bytes: int, output_bytes: int) -> None:
         """Make a queue with room for one upload and one download of these sizes."""
+        self._device = device
         self.queue = cl.CommandQueue(device.context)
         self.input = buffers.empty(device, input_bytes, np.uint8)
         self.result = buffers.empty(device, output_bytes, np.uint8)
@@ -56,16 +60,21 @@ class Stream:
     def submit(self, data: np.ndarray, launches: Iterable[Launch], output_bytes: int) -> None:
         """Upload, launch, download the first bytes of `result`; do not change `data` meanwhile."""
         copy, queue = cl.enqueue_copy, self.queue
-        self._events = [copy(queue, self.input, data, is_blocking=False)]
-        for launch in launches:
-            launch.enqueue(queue)
-        target = self.output[:output_bytes]
-        self._events.append(copy(queue, target, self.result, is_blocking=False))
-        queue.flush()
+        with buffers.memory_named(self._device):
+            self._events = [copy(queue, self.input, data, is_blocking=False)]
+            for launch in launches:
+                launch.enqueue(queue)
+            target = self.output[:output_bytes]
+            self._events.append(copy(queue, target, self.result, is_blocking=False))
+            queue.flush()
+
+    def finish(self) -> None:
+        """Wait for the queue, whatever becomes of its commands, whose memory is free then."""
+        with suppress(cl.Error), watchdog.waiting():
+            self.queue.finish()
 
     def wait(self) -> None:
         """Wait until the last piece of work is done; returns at once if there is none."""
         if self._events:
-            with watchdog.waiting():
-                self._events[-1].wait()
+            buffers.wait_in_turn(self._events[-1:])
             self._events = []

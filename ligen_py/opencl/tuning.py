@@ -29,6 +29,11 @@ wrong results."""
 EVERY = "all"
 """The key of settings for every atom class of a kernel, and for every kernel of a file."""
 
+REMEDY = "correct it, or remove the file and tune again"
+
+MOST = 1024
+"""Of any setting that is a number."""
+
 
 @dataclass(frozen=True)
 class Tuning:
@@ -66,8 +71,8 @@ class Tuning:
         whole = {k: v for k, v in asdict(self).items() if k != "look_up"}
         for name, value in whole.items():
             least = 1 if name in ("sub_groups", "unroll") else 0
-            if isinstance(value, bool) or not isinstance(value, int) or value < least:
-                return f"{name} {value!r}: a whole number from {least} on"
+            if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= MOST:
+                return f"{name} {value!r}: a whole number from {least} to {MOST}"
         if self.lanes not in (0, *LANES):
             return f"lanes {self.lanes}: one of {', '.join(map(str, LANES))}, or 0"
         fixed = back_end == "ptx" or not kernel.endswith("dock.cl")
@@ -113,21 +118,51 @@ def tuned_folder() -> Path:
     return kernel_folder() / "tuned"
 
 
+def read_table(path: Path) -> dict[str, Any]:
+    """A tuned file: of `kernels` and `measured`, kernel file -> atom class -> keys and values.
+
+    Empty where there is no such file. InputError that names the file and what in it cannot be.
+    """
+    try:
+        table = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror})") from error
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{path}: no JSON ({error}); {REMEDY}") from None
+    if not isinstance(table, dict) or "kernels" not in table:
+        raise InputError(f"{path}: has no key 'kernels'; {REMEDY}")
+    known = {field.name for field in fields(Tuning)}
+    for part in ("kernels", "measured"):
+        _require_mapping(path, part, table.get(part, {}))
+        for kernel, classes in table.get(part, {}).items():
+            if kernel != EVERY and not (kernel_folder() / kernel).is_file():
+                raise InputError(f"{path}: {part}: there is no kernel file {kernel}; {REMEDY}")
+            _require_mapping(path, f"{part}: {kernel}", classes)
+            for atom_class, row in classes.items():
+                if atom_class != EVERY and not atom_class.isdecimal():
+                    raise InputError(
+                        f"{path}: {part}: {kernel}: '{atom_class}' is neither '{EVERY}' nor a "
+                        f"number of atoms; {REMEDY}"
+                    )
+                _require_mapping(path, f"{part}: {kernel}: {atom_class}", row)
+                strange = sorted(set(row) - known) if part == "kernels" else ()
+                if strange:
+                    raise InputError(
+                        f"{path}: {kernel}: {atom_class}: unknown {', '.join(strange)}; {REMEDY}"
+                    )
+    return table
+
+
+def _require_mapping(path: Path, key: str, value: object) -> None:
+    if not isinstance(value, dict):
+        raise InputError(f"{path}: {key}: contains no keys with values; {REMEDY}")
+
+
 def read_rows(path: Path) -> dict[str, dict[str, dict[str, Any]]]:
     """Kernel file -> atom class -> settings, of a tuned file; none where there is no such file."""
-    if not path.is_file():
-        return {}
-    try:
-        rows: dict[str, dict[str, dict[str, Any]]] = json.loads(path.read_text())["kernels"]
-    except (ValueError, KeyError, TypeError) as error:
-        raise InputError(f"{path}: no tuned file ({error}); remove it, or tune again") from None
-    known = {field.name for field in fields(Tuning)}
-    for kernel, classes in rows.items():
-        for atom_class, settings in classes.items():
-            strange = sorted(set(settings) - known)
-            if strange:
-                raise InputError(f"{path}: {kernel}, {atom_class}: unknown {', '.join(strange)}")
-    return rows
+    return read_table(path).get("kernels", {})
 
 
 _tried: dict[str, Tuning] = {}

@@ -233,6 +233,21 @@ def test_short_memory_halves_the_batch_and_changes_nothing(
         Docker(device, search).dock(ligands)
 
 
+def test_a_batch_has_no_more_turns_than_kernels_can_number(
+    device: Device, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An int numbers a torsion of a pose."""
+    ligands, search = make_ligands([(70, 64)]), plan(4096)
+    docker = Docker(device, search)
+    monkeypatch.setattr(buffers, "budget", lambda _: 1 << 50)
+    monkeypatch.setattr(Docker, "_resident", lambda *_: 1 << 20)
+    rows = np.zeros(20_000, np.int64)
+    sizes = [len(bucket.members) for bucket in docker._buckets(Job(ligands, rows))]
+    assert sum(sizes) == 20_000
+    most = 4096 * len(ligands.torsion_axis) * max(sizes)
+    assert 0.99 * 2**31 < most < 2**31
+
+
 def test_buffers_are_used_again_and_grow(device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
     """A small batch after a large one asks the device for nothing, and gets the same results."""
     ligands = make_ligands(sizes_for(device))

@@ -1,10 +1,12 @@
 """The filter kernels against their NumPy twin, on every OpenCL device found."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from ligen_py.engine.filtering import batched as filtering
 from ligen_py.engine.filtering import reference as filtering_reference
 from ligen_py.engine.filtering.batched import filter_poses, is_bumped
 from ligen_py.engine.pose_arrays import places
@@ -105,3 +107,26 @@ def test_order_of_verdicts(device: Device) -> None:
         assert (np.diff(kept.score[verdicts.verdict == verdict]) <= 0).all()
     assert (verdicts.cluster[verdicts.verdict == Verdict.BUMPED] == -1).all()
     assert (verdicts.cluster[verdicts.verdict != Verdict.BUMPED] >= 0).all()
+
+
+def test_a_batch_has_no_more_ways_than_kernels_can_number() -> None:
+    ligands = make_ligands([(9, 0)] * 4)
+    poses = make_poses(ligands, 1)
+    few = [np.zeros((1, 9), "u2")] * 4
+    many = [np.zeros((1000, 9), "u2")] * 4
+    assert list(filtering._batches(ligands, poses, few, 40_000)) == [(0, 4)]
+    assert list(filtering._batches(ligands, poses, many, 40_000)) == [(0, 2), (2, 4)]
+    assert list(filtering._batches(ligands, poses, None, 40_000)) == [(0, 4)]
+
+
+@pytest.mark.parametrize(("poses", "group"), [(256, 4), (3072, 4), (3073, 3), (4096, 3)])
+def test_work_groups_are_smaller_where_local_memory_holds_fewer_poses(
+    poses: int, group: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """48 KB, as NVIDIA's GPUs have."""
+    card = SimpleNamespace(handle=SimpleNamespace(local_mem_size=48 << 10))
+    monkeypatch.setattr(filtering, "tuned", lambda *_: SimpleNamespace(sub_groups=4))
+    monkeypatch.setattr(filtering, "build", lambda _, __, macros, **___: macros)
+    macros, found = filtering._program(card, 30, poses)  # type: ignore[arg-type]
+    assert found == macros["WG_SUB_GROUPS"] == group  # type: ignore[index]
+    assert 4 * group * macros["MAX_POSES"] <= 48 << 10  # type: ignore[index]

@@ -365,6 +365,57 @@ def test_a_class_without_room_beside_the_others_is_searched_after_them(
         assert np.array_equal(one.energy, expected_ones[number].energy)
 
 
+@both_forms
+@pytest.mark.parametrize("search", ["bfgs", "solis_wets"])
+def test_the_memory_of_a_batch_is_bounded(
+    device: Device, form: Form, search: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What `_bytes` says covers all buffers, and batches keep to the room that there is."""
+    if device.is_simulator:
+        pytest.skip("the same buffers as on any other device")
+    ligands = ligands_of([(12, 3), (20, 5), (2, 0), (80, 6), (150, 30)])
+    lga, taken, told = Lga(device, field_of(ligands, device), form), [], []
+    given: dict[str, Any] = {"runs": 3, "population": 7, "generations": 1, "iterations": 0}
+    settings = LgaSettings(**given, local_search=search)  # type: ignore[arg-type]
+
+    def noted(make: Any) -> Any:
+        def made(*given: Any) -> Any:
+            taken.append((buffer := make(*given)).size)
+            return buffer
+
+        return made
+
+    def run(batch: Any, rows: np.ndarray, classes: tuple[int, int], *_: Any) -> Found:
+        """All buffers, and no launch."""
+        taken.clear()
+        monkeypatch.setattr(lga, "program", lambda *_: (None, lga._slot_bytes(classes, settings)))
+        Lga._run(lga, batch, rows, classes, settings, None, device.queue)
+        told.append((rows.tolist(), sum(taken), int(bounds[rows].sum())))
+        return none
+
+    bounds = np.zeros(5, np.int64)
+    for classes, members in lga._classes(ligands):
+        bounds[members] = lga._bytes(ligands, members, classes, settings)
+    none = Found(*(np.zeros(0) for _ in range(6)))
+    for name in ("_filled", "empty"):
+        monkeypatch.setattr(buffers, name, noted(getattr(buffers, name)))
+    monkeypatch.setattr(batched, "Launch", lambda *_: None)
+    monkeypatch.setattr(batched, "build", lambda *_: None)
+    monkeypatch.setattr(lga, "_maps", lambda _: None)
+    monkeypatch.setattr(lga, "_run", run)
+    monkeypatch.setattr(batched._ByLanes, "enqueue", lambda *_: [buffers.zero(device, spare)])
+    monkeypatch.setattr(batched._BySubGroups, "enqueue", lambda *_: [buffers.zero(device, spare)])
+    spare = buffers.empty(device, 1, np.int32)
+    for room in (1, int(bounds.sum())):
+        told.clear()
+        monkeypatch.setattr(buffers, "budget", lambda _, room=room: room)
+        list(lga.search(ligands, settings))
+        assert sorted(row for rows, *_ in told for row in rows) == list(range(5))
+        assert all(len(rows) == 1 for rows, *_ in told) or room > 1
+        for _, made, bound in told:
+            assert bound / 4 < made <= bound
+
+
 def test_no_ligand_is_no_work(device: Device) -> None:
     none = subset(ligands_of(SIZES), rows_below(ligands_of(SIZES), "ligand", np.zeros(0, int)))
     lga = Lga(device, field_of(ligands_of(SIZES[:1]), device))

@@ -23,7 +23,8 @@ from ligen_py.engine.refinement import batched as refining
 from ligen_py.engine.refinement import reference as twin
 from ligen_py.engine.refinement.batched import Refined, Refiner, keep_best
 from ligen_py.engine.refinement.chemical_field import field_over
-from ligen_py.engine.refinement.maps import Grid
+from ligen_py.engine.refinement.ligand_keys import FREEDOM_CLASSES
+from ligen_py.engine.refinement.maps import Grid, field_macros
 from ligen_py.opencl import buffers
 from ligen_py.opencl.device import Device
 from ligen_py.opencl.program import build
@@ -32,6 +33,7 @@ from ligen_py.records.column import extended
 from ligen_py.records.functions.ad4 import Ad4Ligands, Ad4Type
 from ligen_py.records.functions.vina import VinaLigands
 from ligen_py.records.functions.xscore import XScoreLigands
+from ligen_py.records.limits import MAX_ATOMS
 from ligen_py.records.poses import Poses
 from ligen_py.records.rows import unequal
 from ligen_py.settings.refine import RefineSettings
@@ -552,6 +554,18 @@ def test_the_memory_of_a_batch_is_bounded(
                 taken.clear()
                 refiner._prepared(given, rows, classes, poses, settings, given.type)
                 assert sum(taken) <= refining._bytes(len(rows), len(rows) * count, classes)
+
+
+@pytest.mark.lanes_64("Oclgrind")
+def test_the_largest_ligands_fit_into_the_local_memory_of_a_gpu(device: Device) -> None:
+    """48 KB is what NVIDIA's GPUs have; others have as much or more."""
+    if not device.is_simulator:
+        pytest.skip("takes a compiler minutes, and the layout is the same")
+    field = system(device).refiner.field
+    macros = {**field_macros(field), "SG_SIZE": device.sub_group_size, "MAX_ATOMS": MAX_ATOMS}
+    macros["MAX_FREEDOMS"] = FREEDOM_CLASSES[-1]
+    program = build(device, refining.BY_SUB_GROUPS, macros, structs=refining.STRUCTS)
+    assert program.local_bytes("refine") <= 48 << 10
 
 
 def as_vina_ligands(ligands: Any) -> VinaLigands:

@@ -236,6 +236,7 @@ def test_wrong_words_are_named(folder: Path, capsys: pytest.CaptureFixture[str])
         ("--gfpop", "populations are not written"),
         ("--gbest", "the best one first"),
         ("--dlg2stdout", "goes into a file"),
+        ("--devnum", "counts devices from 1; its second is --device gpu:1 here"),
     ):
         with pytest.raises(SystemExit) as stopped:
             lga_command.main([*ligand, flag, "x"])
@@ -258,7 +259,8 @@ def test_values_that_change_nothing_are_taken(
         assert lga_command.main([*words, "--resnam", str(folder / name), *more]) == 0
     assert (folder / "same.pdbqt").read_bytes() == (folder / "plain.pdbqt").read_bytes()
     assert set(lga_command.SAME) < set(lga_command.NOT_TAKEN)
-    for wrong in (["--hsym", "0"], ["--hsym"], ["--hsym", "1", "1"], ["--elecmindist", "0.01"]):
+    few = (["--hsym", "0"], ["--hsym"], ["--hsym", "1", "1"], ["--elecmindist", "0.01"])
+    for wrong in (*few, ["-D", "2"], ["-D", "0"]):
         with pytest.raises(SystemExit):
             lga_command.main([*words, *wrong])
         assert f"{wrong[0]} is not taken: " in capsys.readouterr().err.splitlines()[-1]
@@ -283,22 +285,42 @@ def test_no_input_is_replaced_and_nothing_is_searched_for_what_cannot_be_written
     folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(folder)
-    given = Path("lig.pdbqt").read_bytes(), Path("rec.maps.fld").read_bytes()
+    inputs = [Path("lig.pdbqt"), Path("rec.maps.fld"), *sorted(Path().glob("rec.*.map"))]
+    given = [path.read_bytes() for path in inputs]
     Path("acid.pdbqt").write_text(meekos("CC(=O)O"))
     words = ["--ffile", "rec.maps.fld", *FEW, "--lfile", "lig.pdbqt"]
     taken = ["--receptor", "rec.pdbqt", "--lfile", "lig.pdbqt", "--resnam", "rec"]
+    Path("own.maps.fld").write_bytes(given[1])  # it names the files rec.*.map
+    other = ["--ffile", "own.maps.fld", "--lfile", "lig.pdbqt", "--resnam", "x"]
     for line, sentence in (
         (words, "lig.pdbqt: is an input, and would be replaced; name another by --resnam"),
         ([*words, "acid.pdbqt"], "lig.pdbqt: is an input"),
         (taken, "rec.pdbqt: is an input"),
         ([*words, "--resnam", "x", "--write-maps", "rec"], "another by --write-maps"),
+        (
+            [*other, "--write-maps", "rec"],
+            "map: is an input, and would be replaced; name another by --write-maps",
+        ),
         ([*words, "--resnam", "lig.pdbqt/x"], "lig.pdbqt/x.pdbqt: cannot be written"),
     ):
         assert lga_command.main(line) == 1
         captured = capsys.readouterr()
         assert sentence in captured.err.splitlines()[-1]
         assert not captured.out
-    assert (Path("lig.pdbqt").read_bytes(), Path("rec.maps.fld").read_bytes()) == given
+    assert [path.read_bytes() for path in inputs] == given
+
+
+def test_a_number_of_a_device_is_no_choice_of_the_log(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["--lfile", str(folder / "lig.pdbqt"), "--ffile", str(folder / "rec.maps.fld")]
+    with pytest.raises(SystemExit) as stopped:
+        lga_command.main([*words, "-d", "2"])
+    assert stopped.value.code == 2
+    last = capsys.readouterr().err.splitlines()[-1]
+    assert "'2' is neither 0 (no docking log) nor 1; a device is chosen by --device" in last
+    assert not dock(folder, "no-log", "-d", "0").exists()
+    assert (folder / "no-log.pdbqt").exists()
 
 
 @pytest.mark.parametrize(

@@ -62,6 +62,9 @@ def test_the_most_special_file_counts(
         ({"lanes": 7}, "lanes 7"),
         ({"look_up": "guess"}, "look_up 'guess'"),
         ({"sub_groups": 0}, "sub_groups 0"),
+        ({"unroll": "2"}, "unroll '2': a whole number from 1 to 1024"),
+        ({"queues": 10**9}, "queues 1000000000"),
+        ({"look_up": []}, r"look_up \[\]"),
     ],
 )
 def test_what_cannot_be_is_told_by_file_and_key(
@@ -76,6 +79,41 @@ def test_what_cannot_be_is_told_by_file_and_key(
     place(tmp_path, "default", all=row)
     with pytest.raises(InputError, match=f"default.json.*{words}"):
         tuned(device, KERNEL, 32)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('{"kernels": {"batched/dock.cl": {"32": {"lan', "no JSON .*line 1 column 41"),
+        ("\xff", "no JSON .*utf-8"),
+        ("[" * 100_000, "no JSON .*recursion"),
+        ("[]", "has no key 'kernels'"),
+        ('{"kernel": {}}', "has no key 'kernels'"),
+        ('{"kernels": null}', "kernels: contains no keys with values"),
+        ('{"kernels": {"all": 4}}', "kernels: all: contains no keys with values"),
+        ('{"kernels": {"all": {"32": []}}}', "kernels: all: 32: contains no keys with values"),
+        ('{"kernels": {"batched/docks.cl": {}}}', "kernels: there is no kernel file batched/docks"),
+        ('{"kernels": {"all": {"large": {}}}}', "kernels: all: 'large' is neither 'all' nor"),
+        ('{"kernels": {}, "measured": []}', "measured: contains no keys with values"),
+    ],
+)
+def test_a_damaged_file_is_told_by_file_and_key(
+    device: Device,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    text: str,
+    words: str,
+) -> None:
+    (tmp_path / "default.json").write_text(text, "latin-1")
+    monkeypatch.setattr(tuning, "tuned_folder", lambda: tmp_path)
+    tuning._tuned.cache_clear()
+    with pytest.raises(InputError, match=f"default.json: {words}.*; correct it, or remove"):
+        tuned(device, KERNEL, 32)
+    monkeypatch.setattr(tune, "_require_kernel_tuner", lambda _: None)
+    (tmp_path / "default.json").rename(tmp_path / f"{names(device)['device']}.json")
+    assert tune.main(["--kernels", "batched", "--output", str(tmp_path)]) == 1
+    assert "remove the file" in capsys.readouterr().err.splitlines()[-1]
 
 
 def test_every_shipped_row_can_be_used_where_it_holds() -> None:

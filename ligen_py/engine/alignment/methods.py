@@ -214,7 +214,7 @@ class Wavefront:
         tables = there.next_tables()
         profile = tables.upload(self._profile(query, shape, passes))
         taken = tables.upload(np.zeros(passes, np.int32))
-        events = [buffers.zero(device.queue, scores)]
+        events = [buffers.zero(device, scores)]
         with buffers.memory_named(device):
             for number in range(passes):
                 event = program.kernel("score_pairs")(

@@ -91,8 +91,7 @@ class Searcher:
         size = there.blocks.record.size
         if not running.events:
             return np.zeros(size, "i4")
-        with buffers.memory_named(self.device):
-            self.kernel_seconds += buffers.span(running.events)
+        self.kernel_seconds += buffers.span(running.events)
         last = running.events[-1]
         scores = buffers.download(self.device, running.scores, size, np.int32, last)
         places = np.flatnonzero(scores >= self._method.limit(self._method.widths[width]))

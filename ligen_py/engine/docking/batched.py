@@ -41,6 +41,9 @@ FASTEST = {"cpu": BY_LANES}
 LIGANDS_PER_RESIDENT = 2
 """Ligands of a batch for each sub-group that the device holds at a time."""
 
+MOST_TURNS = 2**31 - 1
+"""Torsions of poses in a batch: kernels number them by int."""
+
 WAVES = 32
 """How often a launch fills the device: restarts of a ligand are split over sub-groups until then,
 so that the last ones to end leave little of it idle."""
@@ -193,6 +196,7 @@ class Docker:
                 again += [waiting.popleft()] if waiting and not (alone and running) else []
                 if alone and len(again[0].members) == 1:
                     raise
+                self.device.finish()
                 running, alone = None, True
                 self._reserves = self._new_reserves()
                 waiting.extendleft(reversed(_halved(again, error)))
@@ -217,6 +221,8 @@ class Docker:
                 continue
             members = members[np.lexsort((atoms[members], torsions[members]))]
             room = buffers.budget(self.device) // int(bytes_needed[members].max())
+            turns = self.plan.num_restart * max(1, int(torsions[members].max()))
+            room = min(room, MOST_TURNS // turns)
             size = max(1, min(room, LIGANDS_PER_RESIDENT * self._resident(atom_class)))
             for start in range(0, len(members), size):
                 yield Bucket(job, atom_class, members[start : start + size])
@@ -337,8 +343,7 @@ class Docker:
         ]
         if self._keeps:
             shapes.insert(0, (poses, np.int32))
-        with buffers.memory_named(device):
-            self.kernel_seconds += sum(map(buffers.seconds, running.events))
+        self.kernel_seconds += sum(map(buffers.seconds, running.events))
         return tuple(
             buffers.download(device, buffer, *shape, running.events[-1])
             for buffer, shape in zip(running.results, shapes, strict=True)

@@ -4,6 +4,7 @@ The form for few ligands (kernels/latency/dock.cl); `engine/docking/batched.py` 
 many. A ligand costs the host seven calls: one upload, five launches, one download.
 """
 
+import logging
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -23,6 +24,8 @@ from ligen_py.opencl.tuning import Tuning, tuned
 from ligen_py.records.ligands import Ligands
 from ligen_py.records.limits import MAX_TORSIONS
 from ligen_py.records.poses import Poses
+
+log = logging.getLogger("ligen_py")
 
 KERNELS = "latency/dock.cl"
 
@@ -117,13 +120,15 @@ class LatencyDocker:
         self._position = buffers.upload(device, position)
         self._turns = buffers.upload(device, plan.start_turns)
         self._slots: list[Slot] = []
+        self._most = 0
+        """Ligands in flight that there was memory for; 0: it has not failed yet."""
 
     def _queues(self) -> int:
         """Most ligands in flight."""
         restart_bytes = 16 * ATOM_CLASSES[-1] + POSE_BYTES + MAX_TORSIONS
         most = MEMORY // (restart_bytes * self.plan.num_restart)
         wanted = self._tuned().queues or QUEUES.get(self.device.kind, FEW_QUEUES)
-        return max(1, min(wanted, most))
+        return max(1, min(wanted, most, self._most or most))
 
     def _tuned(self, atom_class: int | None = None) -> Tuning:
         return self._tuning or tuned(self.device, KERNELS, atom_class)
@@ -179,21 +184,41 @@ class LatencyDocker:
             pass
 
     def _run(self, ligands: Ligands, rows: np.ndarray) -> Iterator[Slot]:
-        """Dock ligands; each slot comes when `output` of its stream holds its member's poses."""
-        while len(self._slots) < min(len(rows), self._queues()):
+        """Dock ligands; each slot comes when `output` of its stream holds its member's poses.
+
+        Where the device has no memory for those in flight, they are tried again, half as many.
+        """
+        first = 0
+        while first < len(rows):
+            try:
+                for slot in self._in_flight(ligands, rows, first):
+                    yield slot
+                    first += 1
+            except buffers.OutOfMemoryError as error:
+                slots, self._slots = self._slots, []
+                if len(slots) < 2:
+                    raise
+                for slot in slots:
+                    slot.stream.finish()
+                self._most = len(slots) // 2
+                log.warning("%s; trying again with %d ligands at a time", error, self._most)
+
+    def _in_flight(self, ligands: Ligands, rows: np.ndarray, begin: int) -> Iterator[Slot]:
+        """Dock ligands from row number `begin` on; slots come in the order of their members."""
+        while len(self._slots) < min(len(rows) - begin, self._queues()):
             try:
                 self._slots.append(self._slot())
             except buffers.OutOfMemoryError:
                 if not self._slots:
                     raise
                 break  # fewer ligands in flight
-        for start in range(0, len(rows), WINDOW):
+        for start in range(begin, len(rows), WINDOW):
             batch = pack(ligands, rows[start : start + WINDOW], self.plan)
             words, first = joined(batch)
             torsions = batch.ligands["torsions"].tolist()
             classes = np.searchsorted(ATOM_CLASSES, batch.ligands["atoms"]).tolist()
             for number, atom_class in enumerate(classes):
-                slot = self._slots[(start + number) % len(self._slots)]
+                slot = self._slots[(start + number - begin) % len(self._slots)]
                 if slot.member is not None:
                     slot.stream.wait()
                     yield slot
@@ -201,11 +226,11 @@ class LatencyDocker:
                 data = words[first[number] : first[number + 1]]
                 size = self.plan.num_restart * (POSE_BYTES + torsions[number])
                 slot.stream.submit(data, self._sequence(slot, atom_class, torsions[number]), size)
-        for slot in self._slots:
-            if slot.member is not None:
-                slot.stream.wait()
-                yield slot
-                slot.member = None
+        busy = [slot for slot in self._slots if slot.member is not None]
+        for slot in sorted(busy, key=lambda slot: slot.member or 0):
+            slot.stream.wait()
+            yield slot
+            slot.member = None
 
     def _sequence(self, slot: Slot, atom_class: int, torsions: int) -> Iterator[Launch]:
         """All launches of one ligand, in order."""

@@ -42,6 +42,8 @@ LIGAND = np.dtype(
 """One ligand of a batch: a row of the table that the kernels read."""
 
 PLACE_BYTES = 16
+POSE_BYTES = 4
+"""Local memory of a pose: its place in the order, and its cluster."""
 BATCH_BYTES = 256 << 20
 
 
@@ -75,7 +77,7 @@ def filter_poses(
         return _launch(device, ligands, poses, bumped, counts, span, settings, some)
 
     pace = Pace("ligands filtered", len(ligands.entry))
-    for first, last in _batches(ligands, poses, buffers.budget(device)):
+    for first, last in _batches(ligands, poses, ways, buffers.budget(device)):
         for members, found in by_batches(device, launch, np.arange(first, last)):
             pose, verdict, cluster = found
             rows.append(np.repeat(poses.first_pose[members], counts[members]) + pose)
@@ -89,9 +91,13 @@ def filter_poses(
     return take(poses, np.concatenate(rows), counts), word
 
 
-def _batches(ligands: Ligands, poses: Poses, largest: int) -> Iterator[tuple[int, int]]:
-    """Consecutive ligands whose placed poses fit into one buffer."""
+def _batches(
+    ligands: Ligands, poses: Poses, ways: Sequence[np.ndarray] | None, largest: int
+) -> Iterator[tuple[int, int]]:
+    """Consecutive ligands whose placed poses and ways fit into one buffer."""
     size = np.diff(ligands.first_atom) * np.diff(poses.first_pose) * PLACE_BYTES
+    if ways is not None:
+        size = size + [way.nbytes for way in ways]
     budget, first, used = min(BATCH_BYTES, largest), 0, 0
     for ligand, bytes_needed in enumerate(size):
         if used and used + bytes_needed > budget:
@@ -127,13 +133,21 @@ def _table(ligands: Ligands, poses: Poses, first: int, last: int) -> tuple[np.nd
     return table, numbers.astype(np.int32)
 
 
-def _program(device: Device, atoms: int, poses: int) -> Program:
+def _program(device: Device, atoms: int, poses: int) -> tuple[Program, int]:
+    """The kernels for ligands of so many atoms and poses, and sub-groups of a work-group.
+
+    These are fewer than is tuned where the device's local memory holds the poses of fewer ligands.
+    """
+    most_poses = -(-poses // 256) * 256
+    fit = int(device.handle.local_mem_size) // (POSE_BYTES * most_poses)
+    group = max(1, min(tuned(device, "batched/filter.cl").sub_groups, fit))
     definitions = {
         "MAX_ATOMS": next(size for size in ATOM_CLASSES if size >= atoms),
-        "MAX_POSES": -(-poses // 256) * 256,
-        "WG_SUB_GROUPS": tuned(device, "batched/filter.cl").sub_groups,
+        "MAX_POSES": most_poses,
+        "WG_SUB_GROUPS": group,
     }
-    return build(device, "batched/filter.cl", definitions, structs={"filter_ligand_t": LIGAND})
+    structs = {"filter_ligand_t": LIGAND}
+    return build(device, "batched/filter.cl", definitions, structs=structs), group
 
 
 def _launch(
@@ -157,8 +171,8 @@ def _launch(
     kept = counts[first:last]
     table["first_kept"] = np.cumsum(kept) - kept
     rows = slice(poses.first_pose[first], poses.first_pose[last])
-    program = _program(device, int(table["atoms"].max()), int(table["poses"].max(initial=1)))
-    group = tuned(device, "batched/filter.cl").sub_groups
+    most = int(table["atoms"].max()), int(table["poses"].max(initial=1))
+    program, group = _program(device, *most)
     local = group * device.sub_group_size
 
     rows_on_device = buffers.upload(device, table)

@@ -411,11 +411,14 @@ class Lga:
                 batch = pack(ligands, rows, self.field, settings, kinds, lanes)
                 return self._run(batch, rows, classes, settings, watch, queue)
 
-            return by_batches(self.device, work, members)
+            sizes = self._bytes(ligands, members, classes, settings)
+            return by_batches(self.device, work, members, sizes, room)
 
         left = list(range(len(every)))
+        beside = self.device.kind in SIDE_BY_SIDE and len(every) > 1 and watch is None
+        room = buffers.budget(self.device) // (len(every) if beside else 1)
         try:
-            if self.device.kind in SIDE_BY_SIDE and len(every) > 1 and watch is None:
+            if beside:
                 queues = self.device.queues(len(every))
                 with ThreadPoolExecutor(len(every)) as pool:
                     searches = [
@@ -435,6 +438,31 @@ class Lga:
         finally:
             self.kernel_seconds += buffers.busy(self._events)
             self._events.clear()
+
+    def _bytes(
+        self,
+        ligands: Ad4Ligands,
+        members: np.ndarray,
+        classes: tuple[int, int],
+        settings: LgaSettings,
+    ) -> np.ndarray:
+        """The memory that each of some ligands takes in a batch, at most: int64 (members,).
+
+        Its populations, its tables, and what each of its runs has.
+        """
+        atoms = self.field.sizes(ligands)[members].astype(np.int64)
+        torsions = np.diff(ligands.first_torsion)[members].astype(np.int64)
+        tables = LIGAND.itemsize + 20 * atoms + 20 * torsions
+        run = RUN.itemsize + 4 + 4 * (classes[1] + 1)
+        if self.form == "lanes":
+            individual = 2 * 4 * (TORSION + torsions + 1)
+            tables += PAIR.itemsize * atoms**2 // 2
+            run += self._slot_bytes(classes, settings)
+        else:
+            individual = AHEAD * 4 * (TORSION + torsions + 2)
+            spots = -(-atoms // self._lanes) * self._lanes
+            tables += 16 * spots * (atoms + 2)
+        return settings.runs * (settings.population * individual + run) + tables
 
     def _classes(self, ligands: Ad4Ligands) -> Iterator[tuple[tuple[int, int], np.ndarray]]:
         """Atoms and degrees of freedom that kernels are compiled for, and the ligands of each."""
@@ -478,7 +506,7 @@ class Lga:
             (np.int64(genes), np.int64(individuals)),
             buffers.empty(device, 0 if by_lanes else individuals * AHEAD, np.int32),
         )
-        buffers.zero(queue, shared.complete)
+        buffers.zero(device, shared.complete, queue)
         active = np.arange(len(runs), dtype=np.int32)
         launches, done = None, 0
         events: list[Any] = []
@@ -488,8 +516,7 @@ class Lga:
                 launches = self._launches(shared, settings, classes, active)
             many = 1 if watch else self._at_once(len(active), settings)
             many = min(many, settings.generations - done)
-            with buffers.memory_named(device):
-                events += launches.enqueue(queue, done, many)
+            events += launches.enqueue(queue, done, many)
             done += many
             last = events[-1]
             if watch is not None or looked is not None:
@@ -576,7 +603,7 @@ class Lga:
         atoms, freedoms = classes
         bfgs = int(settings.local_search == "bfgs")
         registers = REGISTERS.get(settings.local_search, USUAL_REGISTERS)
-        size = 0
+        size = self._slot_bytes(classes, settings)
         macros: dict[str, object] = {
             **definitions(),
             "MAX_ATOMS": atoms, "MAX_FREEDOMS": freedoms, "GRADIENT": gradient,
@@ -587,13 +614,21 @@ class Lga:
             macros |= {"MAX_GENES": freedoms + 1, "LOOKS": LOOKS}
             macros["AD4_CHARGE_SCALE"] = f"{float(np.sqrt(COULOMB * WEIGHTS['ESTAT']))!r}f"
         else:
-            slots = (6 if gradient else 3) * atoms + 2 * (freedoms + 1) + 3 * freedoms
-            slots += bfgs * (2 * freedoms + freedoms * (freedoms + 1) // 2)
-            size = slots * self._lanes * 4
-            size = size if size > self._room else 0
             macros["KEEP_GLOBAL"] = int(size > 0)
             macros["STORE"] = "__global" if size else "__local"
         return build(device, SOURCES[self.form], macros, registers, STRUCTS), size
+
+    def _slot_bytes(self, classes: tuple[int, int], settings: LgaSettings) -> int:
+        """Global memory that a sub-group works on in the form `lanes`; 0: local is enough."""
+        if self.form != "lanes":
+            return 0
+        atoms, freedoms = classes
+        slots = (3 if settings.local_search == "solis_wets" else 6) * atoms
+        slots += 2 * (freedoms + 1) + 3 * freedoms
+        if settings.local_search == "bfgs":
+            slots += 2 * freedoms + freedoms * (freedoms + 1) // 2
+        size = slots * self._lanes * 4
+        return size if size > self._room else 0
 
     def _judge(self, classes: tuple[int, int]) -> Program:
         macros = {

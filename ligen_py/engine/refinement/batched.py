@@ -475,14 +475,13 @@ class Refiner:
                 ]
                 for queue in queues:
                     queue.flush()
-                buffers.wait_in_turn([event for done in events for event in done])
+            buffers.wait_in_turn([event for done in events for event in done])
             found = [
                 launch.download(device, done[-1], gradients=not settings.rounds)
                 for launch, done in zip(ready, events, strict=True)
             ]
         except DeviceError:
-            for queue in queues:  # what is tried again must not wait for memory of these
-                queue.finish()
+            device.finish()  # what is tried again must not wait for memory of these
             raise
         self.evaluations += sum(int(results.evaluations.sum(dtype=np.int64)) for results in found)
         self.kernel_seconds += buffers.busy([event for done in events for event in done])

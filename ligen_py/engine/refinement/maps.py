@@ -6,6 +6,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from ligen_py.errors import InputError
 from ligen_py.opencl import buffers
 from ligen_py.opencl.buffers import OutOfMemoryError
 from ligen_py.opencl.device import VECTORS, Device
@@ -141,6 +142,7 @@ def make_maps(
         reach: receptor atoms farther off, Angstrom, are not listed as near.
     """
     count = mapped.first + len(probes)
+    _require_numbered(grid, 1)
     try:
         maps = buffers.empty(device, int(np.prod(grid.shape)) * max(1, count), np.float32)
     except OutOfMemoryError as error:
@@ -173,6 +175,17 @@ def make_maps(
     return Maps(grid, count, maps)
 
 
+def _require_numbered(grid: Grid, maps: int) -> None:
+    """InputError where some maps have more points than kernels can number by an int."""
+    if maps * int(np.prod(grid.shape, dtype=np.int64)) > MOST_POINTS:
+        raise InputError(
+            f"{maps} maps of {' x '.join(map(str, grid.shape))} points have more than the "
+            f"{MOST_POINTS} that a kernel can number; use a larger spacing, or a smaller box"
+        )
+
+
+MOST_POINTS = 2**31 - 1
+
 GROUP = 64
 """Work-items of a group that gathers cells."""
 
@@ -182,10 +195,12 @@ def cells_of(device: Device, maps: Maps, program: Program) -> Any:
 
     `program` includes that file.
     """
+    _require_numbered(maps.grid, maps.count)
     points = maps.count * int(np.prod(maps.grid.shape))
     cells = buffers.empty(device, 4 * max(1, points), np.float32)
-    program.kernel("gather_cells")(
+    gathered = program.kernel("gather_cells")(
         device.queue, (-(-max(1, points) // GROUP) * GROUP,), (GROUP,),
         np.int32(points), np.int32(maps.grid.shape[2]), maps.buffer, cells,
-    ).wait()  # fmt: skip
+    )  # fmt: skip
+    buffers.wait_in_turn([gathered])
     return cells

@@ -46,16 +46,15 @@ def find_pairs(batch: PoseBatch, chosen: np.ndarray) -> Pairs:
     }
     structs = {"pairs_ligand_t": table.dtype}
     program = build(device, "batched/pairs.cl", definitions, structs=structs)
-    with buffers.memory_named(device):
-        program.kernel("find_pairs")(
-            device.queue,
-            (len(table) * GROUP,),
-            (GROUP,),
-            buffers.upload(device, table),
-            buffers.upload(device, chosen.astype(np.uint8)),
-            buffers.upload(device, ligands.bond[bonds]),
-            batch.torsions[0],
-            pairs,
-            counts,
-        )
+    program.kernel("find_pairs")(
+        device.queue,
+        (len(table) * GROUP,),
+        (GROUP,),
+        buffers.upload(device, table),
+        buffers.upload(device, chosen.astype(np.uint8)),
+        buffers.upload(device, ligands.bond[bonds]),
+        batch.torsions[0],
+        pairs,
+        counts,
+    )
     return Pairs(table["first_pair"], pairs, counts)

@@ -130,5 +130,4 @@ class PoseKernel:
         structs = {f"{self.name}_ligand_t": row}
         kernel = build(self.device, self.source, definitions, structs=structs).kernel(self.name)
         size = (-(-count // group) * local,)
-        with buffers.memory_named(self.device):
-            kernel(self.device.queue, size, (local,), np.int32(count), *arguments)
+        kernel(self.device.queue, size, (local,), np.int32(count), *arguments)

@@ -98,6 +98,9 @@ TRACE = 5
 SAME_ATOM = 0.5
 """Copies of an atom this near (Angstrom) to each other lie on an axis of symmetry."""
 
+TWICE = 0.1
+"""Atoms of one name this near (Angstrom) are one atom that the file has twice."""
+
 
 @dataclass(frozen=True)
 class Prepared:
@@ -146,9 +149,31 @@ def open_structure(path: Path, structure: Structure) -> Selection:
         other = np.array([place.chain not in structure.chains for place in atoms.place])
         selection.drop(other, "not a chosen chain", chain)
     selection.drop(~np.isfinite(atoms.xyz).all(axis=1), "no coordinates", each)
+    _drop_doubles(selection)
     selection.connect()
     _require_side_chains(selection)
     return selection
+
+
+def _drop_doubles(selection: Selection) -> None:
+    """Keep the first of atoms that the file has twice, as of a chain under a second name.
+
+    Alternate locations of a residue are left to `choose_locations`.
+    """
+    atoms, place = selection.atoms, selection.atoms.place
+    doubles = np.zeros(len(atoms), bool)
+    for one, two in near_pairs(atoms.xyz, selection.open, TWICE).tolist():
+        same_name = (atoms.name[one], place[one].residue) == (atoms.name[two], place[two].residue)
+        if same_name and (place[one] != place[two] or atoms.altloc[one] == atoms.altloc[two]):
+            doubles[two] = True
+    left = np.zeros(len(selection.places), bool)
+    left[selection.residue[selection.open & selection.heavy & ~doubles]] = True
+    some = np.zeros(len(selection.places), bool)
+    some[selection.residue[doubles]] = True
+    # Hydrogens of a residue that has no other atoms left were its own.
+    whole = (some & ~left)[selection.residue]
+    reason = f"within {TWICE:g} A of the same atom of another residue; the first is kept"
+    selection.drop(doubles | whole, reason, chain)
 
 
 def _require_side_chains(selection: Selection) -> None:

@@ -106,7 +106,43 @@ def test_names_may_have_spaces_and_receptors_any_encoding(tmp_path: Path) -> Non
     assert read_maps(strange).receptor == "prote?na.pdbqt"
     field = tmp_path / "my protein.maps.fld"
     field.write_text(field.read_text().replace("variable 2 file=", "variable 2 name="))
-    with pytest.raises(InputError, match=r"'variable 2 name=.*' names no file"):
+    with pytest.raises(InputError, match=r"'variable 2 name=.*' names no variable with"):
+        read_maps(field)
+
+
+def test_labels_say_of_which_type_a_map_is(tmp_path: Path) -> None:
+    """Names of files need not contain the type, nor is one that does believed before a label."""
+    field, ours = written(tmp_path), some_maps()
+    text = field.read_text()
+    for old, new in (("C", "first"), ("OA", "x.C"), ("e", "protein.d.new"), ("d", "q.e")):
+        (tmp_path / f"protein.{old}.map").rename(tmp_path / f"{new}.map")
+        text = text.replace(f"file=protein.{old}.map", f"file={new}.map")
+    lines = text.splitlines()
+    variables = [n for n, line in enumerate(lines) if line.startswith("variable")]
+    lines[variables[0]], lines[variables[2]] = lines[variables[2]], lines[variables[0]]
+    field.write_text("\n".join(lines))
+    found = read_maps(field)
+    assert set(found.values) == set(ours.values)
+    for name, values in ours.values.items():
+        assert np.array_equal(found.values[name], values)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("label=C-affinity", "#", "its 3 lines 'label=' do not belong to variables 1, 2, 3, 4"),
+        ("variable 2 ", "variable 5 ", "'label=' do not belong to variables 1, 3, 4, 5"),
+        ("variable 1 ", "variable one ", r"line 31: 'variable one file=.*' names no variable"),
+        ("label=OA", "label=C", "two variables have the label of C"),
+        ("label=Electrostatics", "label=Charges", "no map for atom type e"),
+    ],
+)
+def test_labels_that_belong_to_no_map_are_named(
+    old: str, new: str, words: str, tmp_path: Path
+) -> None:
+    field = written(tmp_path)
+    field.write_text(field.read_text().replace(old, new))
+    with pytest.raises(InputError, match=words):
         read_maps(field)
 
 

@@ -121,7 +121,7 @@ class Ensemble:
         lengths = buffers.empty(device, count * POOLED, np.int32)
         sizes = np.int32(count), np.int32(receptor_count), np.int32(most)
         if self.lanes == 1:
-            buffers.zero(device.queue, self._masks)
+            buffers.zero(device, self._masks)
         self._densities.kernel("list_atoms")(
             device.queue, (count * POOLED,), None,
             *sizes, receptor[0], rows, offsets, places, lists, lengths,
@@ -143,7 +143,8 @@ class Ensemble:
     def _enqueue(self, kernel: Any, vectors: int, *arguments: Any) -> Any:
         """Launch a kernel for so many vectors of work; returns its event."""
         items, group = vectors * GROUP // self.lanes, 1 if self.lanes == GROUP else WORK_GROUP
-        return kernel(self.device.queue, (-(-items // group) * group,), (group,), *arguments)
+        with buffers.memory_named(self.device):
+            return kernel(self.device.queue, (-(-items // group) * group,), (group,), *arguments)
 
     def _program(self, **definitions: int) -> Program:
         return build(self.device, "batched/gnina.cl", {"LANES": self.lanes, **definitions})
@@ -153,7 +154,7 @@ class Ensemble:
         key = (name, side, room)
         if key not in self._grids:
             buffer = buffers.empty(self.device, self.batch * (side + 2) ** 3 * room, np.float32)
-            buffers.zero(self.device.queue, buffer)
+            buffers.zero(self.device, buffer)
             self._grids[key] = _Grid(side, room, buffer)
         return self._grids[key]
 

@@ -1,9 +1,22 @@
 """The grid of interaction maps, and the receptor atoms listed near its blocks, by hand."""
 
+from types import SimpleNamespace
+from typing import Any
+
 import numpy as np
 import pytest
 
-from ligen_py.engine.refinement.maps import BLOCK, GRID, Grid, Surroundings, near_atoms
+from ligen_py.engine.refinement.maps import (
+    BLOCK,
+    GRID,
+    Grid,
+    Maps,
+    Surroundings,
+    cells_of,
+    make_maps,
+    near_atoms,
+)
+from ligen_py.errors import InputError
 from ligen_py.records.pocket import GeometricField
 
 
@@ -63,3 +76,14 @@ def test_surroundings_are_places_and_kinds() -> None:
     atoms = Surroundings.of(np.array([[1.0, 2, 3], [4, 5, 6]]), np.array([7, 8]))
     assert atoms.places.tolist() == [[1, 2, 3, 7], [4, 5, 6, 8]]
     assert atoms.donors == 0
+
+
+def test_maps_have_no_more_points_than_kernels_can_number() -> None:
+    """One map for the form that reads maps, all of them for that which reads cells."""
+    large = Grid(np.zeros(3, "f4"), 0.375, (1291, 1291, 1291))
+    mapped: Any = SimpleNamespace(first=0)
+    nothing: Any = None
+    with pytest.raises(InputError, match="1 maps of 1291 x 1291 x 1291 points have more than"):
+        make_maps(nothing, large, mapped, np.zeros(1), nothing, 8.0)
+    with pytest.raises(InputError, match=r"3 maps of .*use a larger spacing, or a smaller box"):
+        cells_of(nothing, Maps(Grid(large.origin, 0.375, (1000, 1000, 1000)), 3, None), nothing)

@@ -1062,6 +1062,39 @@ def test_an_assembly_adds_copies_and_leaves_chains_out(tmp_path: Path) -> None:
         keep(path, site, assembly="2")
 
 
+REASON = "within 0.1 A of the same atom of another residue; the first is kept"
+
+
+def test_a_chain_that_the_file_has_twice_counts_once(tmp_path: Path) -> None:
+    """Under another name and a little off, as in files of assemblies; with hydrogens of its own."""
+    site = site_at((0.0, 0.0, 0.0), 12.0)
+    zinc = het("ZN", "ZN", 50, (0.0, 0.0, 5.0), "ZN")
+    once = keep(write(tmp_path / "a.pdb", [*ALANINES, zinc]), site)
+    lines = [line[:21] + "B" + line[22:] for line in [*ALANINES, zinc]]
+    moved = [f"{line[:30]}{float(line[30:38]) + 0.05:8.3f}{line[38:]}" for line in lines]
+    hydrogen = atom("HA", "ALA", 1, (6.8, -0.5, -0.9), "H", chain="B")
+    for double in (lines, [*moved, hydrogen]):
+        twice = keep(write(tmp_path / "b.pdb", [*ALANINES, zinc, *double]), site)
+        assert labels(twice) == labels(once)
+        assert np.array_equal(twice.receptor.xyz, once.receptor.xyz)
+        assert np.array_equal(twice.xyz, once.xyz)
+        assert rows(twice)["chain B"] == ("dropped", len(double), REASON)
+
+
+def test_only_the_same_atom_is_a_double(tmp_path: Path) -> None:
+    """Alternate locations, also of two residues in one place, and other atoms are left alone."""
+    site = site_at((0.0, 0.0, 0.0), 12.0)
+    serine = [line[:17] + "SER" + line[20:] for line in ALANINES[:4]]
+    lines = [line[:16] + "A" + line[17:] for line in ALANINES[:4]]
+    other = [line[:16] + "B" + line[17:] for line in serine]
+    prepared = keep(write(tmp_path / "a.pdb", [*lines, *other, *ALANINES[5:]]), site)
+    assert REASON not in " ".join(prepared.audit.reason)
+    near = [f"{line[:21]}B{line[22:30]}{float(line[30:38]) + 0.11:8.3f}{line[38:]}"
+            for line in ALANINES]  # fmt: skip
+    prepared = keep(write(tmp_path / "b.pdb", [*ALANINES, *near]), site)
+    assert REASON not in " ".join(prepared.audit.reason)
+
+
 @pytest.mark.filterwarnings("error")
 def test_an_atom_without_coordinates_hides_no_copy_on_an_axis(tmp_path: Path) -> None:
     """All atoms were in one cell with it: 8,000 of them took 25 seconds and 5 GB."""
