@@ -229,6 +229,7 @@ REPLANNED: dict[str, set[str]] = {
     "kernels/include/judge.clh": {"lga"},
     "kernels/include/dock_batch.clh": {"dock", "lga"},
     "kernels/include/lane_energy.clh": {"refine"},
+    "kernels/include/metric.clh": {"lga", "refine"},
     "kernels/include/native.clh": {"lga", "refine"},
     "kernels/include/pairwise_field.clh": {"lga", "refine"},
     "kernels/include/pose.clh": {"score"},

@@ -1,6 +1,7 @@
 """The genetic algorithm's twin on functions whose lowest point is known."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import get_args
 
 import numpy as np
