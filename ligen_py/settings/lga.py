@@ -60,7 +60,7 @@ class LgaSettings(Section):
         100.0, ge=0, le=100, description="individuals that are improved, in percent"
     )
     iterations: int = Field(
-        60,
+        30,
         ge=0,
         le=10_000,
         description="most iterations of one local search, of bfgs its evaluations; 0: none at all. "

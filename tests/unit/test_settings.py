@@ -72,7 +72,7 @@ def test_the_example_shows_every_default() -> None:
 def test_each_local_search_has_its_own_defaults() -> None:
     ours, autodock = LgaSettings(), LgaSettings(local_search="adadelta", population=90)
     assert ours == LgaSettings(local_search="bfgs")
-    assert (ours.population, ours.iterations, ours.crossover, ours.stop_every) == (50, 60, 20, 0)
+    assert (ours.population, ours.iterations, ours.crossover, ours.stop_every) == (50, 30, 20, 0)
     assert (autodock.population, autodock.iterations) == (90, 300)
     assert (autodock.crossover, autodock.stop_every) == (80, 5)
     assert LgaSettings(local_search="solis_wets").population == 150
