@@ -185,7 +185,6 @@ static int step_on(sg_t sg,
   if (b->evaluations >= iterations) return 0;
   if (accepted) {
     if (start) {
-      sg_sync(sg);
       descent_t begun = *w;
       first_inverse(sg, p, w->count, &begun, p->forces, (__local float4 *)w->gradient, 1);
       b->slope = first_direction(sg, w, own->slope, &b->size);

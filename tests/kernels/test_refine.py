@@ -1,5 +1,6 @@
 """Maps and refinement against their NumPy twin, on every OpenCL device found."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
 from typing import Any
@@ -187,13 +188,8 @@ def test_energies_and_gradients_equal_the_twin(device: Device, name: str, form: 
 def test_gradients_are_derivatives(device: Device, name: str) -> None:
     if device.is_simulator:
         pytest.skip("the devices' maps serve a test of the twin; one more adds nothing")
-    given = system(device, name)
-    maps = given.maps
-    for number in range(len(given.ligands.entry)):
-        pocket = given.problem(number, maps)
-        start = twin.Genotype.of(given.poses, int(given.poses.first_pose[number]))
+    for pocket, start in first_poses(system(device, name)):
         still = np.zeros(twin.RIGID + len(start.torsion))
-        start = start.moved(still)  # its quaternion has unit length to float64's precision now
         for freedom, slope in enumerate(pocket.evaluate(start)[1]):
             step = still.copy()
             step[freedom] = 1e-6
@@ -201,18 +197,22 @@ def test_gradients_are_derivatives(device: Device, name: str) -> None:
             assert (ahead - back) / 2e-6 == pytest.approx(slope, rel=1e-5, abs=1e-4)
 
 
+def first_poses(given: System) -> Iterator[tuple[twin.Problem, twin.Genotype]]:
+    """The first pose of each ligand, its quaternion of unit length in float64."""
+    maps = given.maps
+    for number in range(len(given.ligands.entry)):
+        start = twin.Genotype.of(given.poses, int(given.poses.first_pose[number]))
+        still = np.zeros(twin.RIGID + len(start.torsion))
+        yield given.problem(number, maps), start.moved(still)
+
+
 @pytest.mark.parametrize("name", ["vina", "ad4"])
 def test_a_descent_begins_as_if_springs_held_every_atom(device: Device, name: str) -> None:
     """Along any step a degree of freedom takes, the atoms move as far as its Hessian says."""
     if device.is_simulator:
         pytest.skip("a test of the twin; one more device adds nothing")
-    given = system(device, name)
-    maps = given.maps
-    for number in range(len(given.ligands.entry)):
-        pocket = given.problem(number, maps)
-        start = twin.Genotype.of(given.poses, int(given.poses.first_pose[number]))
+    for pocket, start in first_poses(system(device, name)):
         freedoms = twin.RIGID + len(start.torsion)
-        start = start.moved(np.zeros(freedoms))  # a quaternion of unit length, in float64
         ahead, back = (
             [pocket.places(start.moved(step)) for step in way * 1e-5 * np.eye(freedoms)]
             for way in (1, -1)

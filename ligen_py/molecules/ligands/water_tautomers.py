@@ -5,16 +5,16 @@ opposite a ring nitrogen, amines there as imines, imides as imidic acids, and am
 enols, also in five-rings that look aromatic then (oxindole as 2-hydroxyindole), and indoles with
 their hydrogen at C2, so that the benzene ring has none of its double bonds; methylated enaminones
 and pyrazolones have a methylene group, and nitroethenediamines (ranitidine) are drawn as amidines.
-Water has a
-hundredth to a hundred thousandth of these, or less, and as little of 2H-indazoles (Elguero et al.,
-"The Tautomerism of Heterocycles", 1976; Beak, Acc. Chem. Res. 10:186, 1977). Acids of
-phosphorus(III) have their hydrogen at phosphorus: phosphorous acid is HP(=O)(OH)2. Those of thio
-acids, of which water has the ion alone, have theirs at a carboxylic acid's sulfur and a phosphoric
-acid's oxygen. What stays as it
-is: isoxazoles and pyrazoles, where the hydroxy form is frequent, 3-hydroxyisoquinolines, rings with
-a halogen beside the nitrogen, as 6-chloro-2-hydroxypyridine, enols of 1,3-dicarbonyl compounds, and
-of imines oximes, hydrazones, cyanamides and those of acylated imidazoles, whose hydrogen is bonded
-to the acyl group.
+Water has a hundredth to a hundred thousandth of these, or less, and as little of 2H-indazoles
+(Elguero et al., "The Tautomerism of Heterocycles", 1976; Beak, Acc. Chem. Res. 10:186, 1977). Acids
+of phosphorus(III) have their hydrogen at phosphorus: phosphorous acid is HP(=O)(OH)2. Thio acids,
+of which water has the ion alone, have theirs at a carboxylic acid's sulfur and a phosphoric acid's
+oxygen.
+
+What stays as it is: isoxazoles and pyrazoles, where the hydroxy form is frequent,
+3-hydroxyisoquinolines, rings with a halogen beside the nitrogen, as 6-chloro-2-hydroxypyridine,
+enols of 1,3-dicarbonyl compounds, and of imines oximes, hydrazones, cyanamides and those of
+acylated imidazoles, whose hydrogen is bonded to the acyl group.
 """
 
 from collections.abc import Iterator
