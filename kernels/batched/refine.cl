@@ -27,11 +27,11 @@
 #ifndef HESSIAN_IN_REGISTERS
 #define HESSIAN_IN_REGISTERS (OWN * MAX_FREEDOMS <= 16)
 #endif
+#define HESSIAN_ROWS ROUNDED(MAX_FREEDOMS)
 #if HESSIAN_IN_REGISTERS
 #define HESSIAN_NUMBERS 0
 #define H(w, k, row) (w)->hessian[k][row]
 #else
-#define HESSIAN_ROWS ROUNDED(MAX_FREEDOMS)
 #define HESSIAN_COLUMNS (MAX_FREEDOMS < FREEDOMS ? MAX_FREEDOMS + 1 : FREEDOMS)
 #define HESSIAN_NUMBERS ROUNDED(HESSIAN_ROWS *HESSIAN_COLUMNS)
 #define H(w, k, row) \
@@ -54,7 +54,7 @@ typedef struct {
   float gradient[OWN], direction[OWN];
   float energy, slope, step;
 #if HESSIAN_IN_REGISTERS
-  float hessian[OWN][FREEDOMS];
+  float hessian[OWN][HESSIAN_ROWS];
 #else
   __local float *hessian;  // from the lane's first column on
   int last;                // how far behind it the last one is
@@ -93,7 +93,7 @@ static int update(sg_t sg,
 #pragma unroll
   for (int k = 0; k < OWN; k++) along[k] = 0.0f;
 #pragma unroll
-  for (int row = 0; row < FREEDOMS; row += 4) {
+  for (int row = 0; row < HESSIAN_ROWS; row += 4) {
     if (row < count) {
       const float4 g = *(__local const float4 *)(new_gradient + row);
 #pragma unroll
@@ -145,7 +145,7 @@ static int update(sg_t sg,
   }
   sg_sync(sg);
 #pragma unroll
-  for (int row = 0; row < FREEDOMS; row += 4) {
+  for (int row = 0; row < HESSIAN_ROWS; row += 4) {
     if (row < count) {
       const float4 s = *(__local const float4 *)(steps + row);
       const float4 hy = *(__local const float4 *)(changes + row);
@@ -306,7 +306,7 @@ KERNEL void refine(
 #pragma unroll
   for (int k = 0; k < OWN; k++) {
 #pragma unroll
-    for (int row = 0; row < FREEDOMS; row++) w.hessian[k][row] = 0.0f;
+    for (int row = 0; row < HESSIAN_ROWS; row++) w.hessian[k][row] = 0.0f;
   }
 #else
   w.hessian = room + AT_HESSIAN + sg.lane;

@@ -246,7 +246,7 @@ def test_a_short_descent_equals_the_twin(
         if found.after[pose] != pytest.approx(energy, rel=1e-3, abs=tolerance):
             # A descent that decides by a hair ends elsewhere, as the twin's own does from beside.
             rng, by_rounding = np.random.default_rng(pose), by_rounding + 1
-            beside = [start.moved(rng.normal(0, 1e-5, 6 + len(start.torsion))) for _ in range(16)]
+            beside = [start.moved(rng.normal(0, 1e-4, 6 + len(start.torsion))) for _ in range(16)]
             ends = [descended(pocket, place, evaluations) for place in beside]
             room = tolerance + 1e-3 * abs(energy)
             assert min(ends) - room <= found.after[pose] <= max(ends) + room
