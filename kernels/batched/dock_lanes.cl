@@ -14,10 +14,6 @@
 #include "real.clh"
 #include "search.clh"
 
-// Functions that are called and not copied to where they are called: compilers take a tenth of the
-// time.
-#define APART __attribute__((noinline)) static
-
 typedef struct {
   real x, y, z;
 } vector_t;
