@@ -42,6 +42,8 @@ from tests.xscore_input import as_vina, charged_receptor, random_receptor, with_
 
 CENTER = np.array([0, 7.5, 6.5])
 FIELDS = ("vina", "vinardo", "ad4", "xscore")
+ON_PROCESSORS = (("sub-groups", "vina"), ("sub-groups", "ad4"))
+"""Forms with a sub-group for each pose, and fields, that are compiled for processors too."""
 
 
 @dataclass(frozen=True)
@@ -92,9 +94,8 @@ def form(request: pytest.FixtureRequest, device: Device, monkeypatch: pytest.Mon
             monkeypatch.setattr(refining, "lanes_of", lambda *_, few: 8)
         if device.back_end == "local" and not device.is_simulator:
             pytest.skip("PoCL compiles so many barriers for minutes, and takes the other form")
-        ours = ("vina", "ad4") if request.param == "sub-groups" else ("vina",)
         name = request.node.callspec.params.get("name", "vina")
-        if device.kind == "cpu" and name not in ours:
+        if device.kind == "cpu" and (request.param, name) not in ON_PROCESSORS:
             pytest.skip("compiles for minutes, and a processor takes the other form")
         return refining.BY_SUB_GROUPS
     if request.param == "lanes" and device.kind == "cpu" and device.back_end == "khr":
