@@ -42,8 +42,6 @@ from tests.xscore_input import as_vina, charged_receptor, random_receptor, with_
 
 CENTER = np.array([0, 7.5, 6.5])
 FIELDS = ("vina", "vinardo", "ad4", "xscore")
-ON_PROCESSORS = (("sub-groups", "vina"), ("sub-groups", "ad4"))
-"""Forms with a sub-group for each pose, and fields, that are compiled for processors too."""
 
 
 @dataclass(frozen=True)
@@ -95,7 +93,7 @@ def form(request: pytest.FixtureRequest, device: Device, monkeypatch: pytest.Mon
         if device.back_end == "local" and not device.is_simulator:
             pytest.skip("PoCL compiles so many barriers for minutes, and takes the other form")
         name = request.node.callspec.params.get("name", "vina")
-        if device.kind == "cpu" and (request.param, name) not in ON_PROCESSORS:
+        if device.kind == "cpu" and (request.param == "few-lanes" or name != "vina"):
             pytest.skip("compiles for minutes, and a processor takes the other form")
         return refining.BY_SUB_GROUPS
     if request.param == "lanes" and device.kind == "cpu" and device.back_end == "khr":
