@@ -40,9 +40,9 @@ THOROUGH: dict[str, dict[str, Any]] = {
 PRESETS: dict[str, dict[str, dict[str, Any]]] = {
     "draft": {
         "parse": {"conformers": 1},
-        "dock": {"num_restart": 256, "max_num_poses": 96},
-        "filter": {"max_num_poses": 64},
-        "refine": {"finalists": 16, "max_num_poses": 6},
+        "dock": {"num_restart": 128, "max_num_poses": 128},
+        "filter": {"max_num_poses": 128},
+        "refine": {"evaluations": 10, "finalists": 8, "max_num_poses": 6},
         "score": {"functions": ["vina", "ad4"]},
     },
     "standard": {},
