@@ -48,6 +48,7 @@ def test_scores_equal_the_twin(device: Device, method: str | Shape) -> None:
         assert by_record(blocks, scores, len(targets)).tolist() == expected.tolist()
 
 
+@pytest.mark.one_value("matrix", "gaps")
 @pytest.mark.parametrize("matrix", MATRICES)
 @pytest.mark.parametrize("gaps", [(10, 2), (11, 11), (1, 0)], ids=str)
 def test_every_matrix_and_gap(device: Device, matrix: str, gaps: tuple[int, int]) -> None:
@@ -63,6 +64,7 @@ def test_every_matrix_and_gap(device: Device, matrix: str, gaps: tuple[int, int]
         assert by_record(blocks, found, len(targets)).tolist() == expected, method
 
 
+@pytest.mark.one_value("length")
 @pytest.mark.parametrize("length", [20, 21, 22, 23, 24, 2978, 2979, 2980, 5958])
 def test_scores_beyond_8_and_16_bits(device: Device, length: int) -> None:
     """W scores 11 with itself: 8 bits hold 241 (21 W), 16 signed bits 32,757 (2978 W)."""

@@ -110,6 +110,7 @@ def test_order_and_company_change_nothing(device: Device) -> None:
         assert len(alone.restart) == 4
 
 
+@pytest.mark.one_value("module_name", "value")
 @pytest.mark.parametrize(
     ("module_name", "value"),
     [("WAVES", 1), ("WAVES", 3), ("LIGANDS_PER_RESIDENT", 0)],
@@ -126,6 +127,7 @@ def test_splits_and_batches_change_nothing(
         expect_same(rows_of(expected, number), rows_of(found, number))
 
 
+@pytest.mark.one_value("kept")
 @pytest.mark.parametrize("form", [Docker, LatencyDocker])
 @pytest.mark.parametrize("kept", [1, 34])
 def test_best_poses_are_those_of_the_full_set(
@@ -147,6 +149,7 @@ def test_best_poses_are_those_of_the_full_set(
         expect_same(rows_of(expected, 0), rows_of(found, number))
 
 
+@pytest.mark.one_value("tuning")
 @pytest.mark.parametrize(
     "tuning",
     [

@@ -119,6 +119,7 @@ def same(found: Found, run: int, twins: twin.Run, near: float) -> bool:
     )
 
 
+@pytest.mark.one_value("generations")
 @both_forms
 @pytest.mark.parametrize("generations", [1, 4])
 def test_generations_without_local_search_are_those_of_the_twin(

@@ -105,6 +105,7 @@ def test_docking(device: Device, fails: Any, caplog: pytest.LogCaptureFixture) -
         assert np.array_equal(values, getattr(found, column))
 
 
+@pytest.mark.one_value("call", "at")
 @pytest.mark.parametrize("call", ["enqueue_nd_range_kernel", "enqueue_copy", "wait"])
 @pytest.mark.parametrize("at", [1, 4])
 def test_latency(
@@ -134,6 +135,7 @@ def test_latency(
         assert np.array_equal(left, right)
 
 
+@pytest.mark.one_value("call")
 @pytest.mark.parametrize("form", get_args(Form))
 @pytest.mark.parametrize("call", ["enqueue_fill_buffer", "enqueue_nd_range_kernel", "wait"])
 def test_genetic(

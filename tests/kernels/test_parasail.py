@@ -32,6 +32,7 @@ def found(searcher: Searcher, query: np.ndarray, targets: list[np.ndarray]) -> n
     return by_record(blocks, scores, len(targets))
 
 
+@pytest.mark.one_value("matrix")
 @pytest.mark.parametrize("matrix", MATRICES)
 def test_ten_thousand_random_pairs(device: Device, matrix: str) -> None:
     searcher = Searcher(device, Scoring(read_matrix(matrix)))
@@ -47,6 +48,7 @@ def test_long_proteins_and_scores_beyond_16_bits(device: Device) -> None:
     assert max(scores) > 1 << 15
 
 
+@pytest.mark.one_value("number")
 @pytest.mark.parametrize("number", GOLDENS["bacterium"])
 def test_the_proteins_of_a_bacterium(device: Device, number: str, shared_data: Path) -> None:
     proteins = read_proteins(shared_data / "sequences" / "proteins_2100_HG003687.faa")

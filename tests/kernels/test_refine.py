@@ -225,6 +225,7 @@ def test_a_descent_begins_as_if_springs_held_every_atom(device: Device, name: st
         assert inverse @ held == pytest.approx(np.eye(freedoms), abs=1e-6)
 
 
+@pytest.mark.one_value("evaluations", "near")
 @pytest.mark.lanes_64("Oclgrind")
 @pytest.mark.parametrize("name", FIELDS)
 @pytest.mark.parametrize("evaluations", [2, 4, 8])
@@ -233,8 +234,6 @@ def test_a_short_descent_equals_the_twin(
     device: Device, name: str, form: str, evaluations: int, *, near: bool
 ) -> None:
     """From far a step has its longest length; near a minimum it is as long as the Hessian says."""
-    if device.is_simulator and (near or evaluations > 2):
-        pytest.skip("too long for a simulator")
     given = system(device, name).by(form)
     if near:
         given = replace(given, poses=given.refined(1, 40).poses)
