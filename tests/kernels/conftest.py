@@ -43,29 +43,6 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     metafunc.parametrize("device", chosen, ids=names, indirect=True, scope="session")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Of parameters in the mark `one_value` the first device of each kind takes every value.
-
-    A second runtime of a processor, and the simulator, take the first: they are for what compilers
-    and memory do, and that is the same for all values.
-    """
-    usual = [one for one in FOUND if not one.is_simulator and one.fault is None]
-    first = {one.kind: one for one in reversed(usual)}
-    seen = set()
-    for item in items:
-        names = [name for mark in item.iter_markers("one_value") for name in mark.args]
-        if not names or not isinstance(item, pytest.Function):
-            continue
-        case = item.callspec.params
-        if first.get(case["device"].kind) is case["device"]:
-            continue
-        others = (str(case[name]) for name in sorted(case) if name not in (*names, "device"))
-        key = (item.path, item.originalname, id(case["device"]), *others)
-        if key in seen:
-            item.add_marker(pytest.mark.skip(reason="one value is enough for a second runtime"))
-        seen.add(key)
-
-
 @pytest.fixture(scope="session")
 def device(request: pytest.FixtureRequest) -> Device:
     """Each device in turn; the simulator is slow, so tests size their input by `is_simulator`."""

@@ -11,6 +11,7 @@ from ligen_py.engine.alignment.search import Searcher
 from ligen_py.opencl.device import Device
 from ligen_py.sequences.substitution import MATRICES, read_matrix
 from tests.alignment_input import by_record, letters, relatives
+from tests.runtimes import leave_to_the_first
 
 SHAPES = (Shape(8, 4), Shape(16, 13), Shape(32, 8), Shape(8, 32), Shape(8, 40))
 """A lane reads its scores with a letter 8 or 16 bytes at a time, once or several times."""
@@ -34,13 +35,21 @@ def searcher(device: Device, method: str | Shape, scoring: Scoring) -> Searcher:
 def test_scores_equal_the_twin(device: Device, method: str | Shape) -> None:
     rng = np.random.default_rng(7)
     small = device.is_simulator
+    if method in SHAPES[1:] and method != Shape(32, 8):
+        leave_to_the_first(device)
+    if device.sub_group_size == 64 and small and method in (Shape(16, 13), Shape(8, 32)):
+        pytest.skip("so many lanes are shared as by the smallest shape and the widest")
     scoring = Scoring(read_matrix("BLOSUM62"))
-    whole = rng.integers(0, 24, 40 if small else 150).astype("u1")
+    # A simulator runs all lanes, so larger shapes get none and a part of a lane there.
+    few = 40 if method in (METHODS[0], SHAPES[0]) else 18
+    whole = rng.integers(0, 24, few if small else 150).astype("u1")
     # More than one pass of the smallest shape, one row, none at all, a part of a lane.
     queries = [whole, whole[:1], whole[:0], whole[3:17]]
     # Several passes again, where those of another query have left their edges.
     queries += [] if small else [whole[::-1].copy()]
-    targets = relatives(whole, 6 if small else 70, 20 if small else 120, 1)
+    if small and few < 40:
+        queries = queries[2:]
+    targets = relatives(whole, 5 if small else 70, 10 if small else 120, 1)
     blocks = pack_all(targets)
     found = searcher(device, method, scoring).scores(queries, blocks)
     for query, scores in zip(queries, found, strict=True):
@@ -48,12 +57,13 @@ def test_scores_equal_the_twin(device: Device, method: str | Shape) -> None:
         assert by_record(blocks, scores, len(targets)).tolist() == expected.tolist()
 
 
-@pytest.mark.one_value("matrix", "gaps")
 @pytest.mark.parametrize("matrix", MATRICES)
 @pytest.mark.parametrize("gaps", [(10, 2), (11, 11), (1, 0)], ids=str)
 def test_every_matrix_and_gap(device: Device, matrix: str, gaps: tuple[int, int]) -> None:
     if device.is_simulator:
         pytest.skip("other numbers take the same way; once is enough for a simulator")
+    if (matrix, gaps) != (MATRICES[0], (10, 2)):
+        leave_to_the_first(device)
     scoring = Scoring(read_matrix(matrix), *gaps)
     query = np.random.default_rng(2).integers(0, 24, 60).astype("u1")
     targets = relatives(query, 40, 60, 3)
@@ -64,18 +74,18 @@ def test_every_matrix_and_gap(device: Device, matrix: str, gaps: tuple[int, int]
         assert by_record(blocks, found, len(targets)).tolist() == expected, method
 
 
-@pytest.mark.one_value("length")
 @pytest.mark.parametrize("length", [20, 21, 22, 23, 24, 2978, 2979, 2980, 5958])
 def test_scores_beyond_8_and_16_bits(device: Device, length: int) -> None:
     """W scores 11 with itself: 8 bits hold 241 (21 W), 16 signed bits 32,757 (2978 W)."""
-    if device.is_simulator and length > 30:
-        pytest.skip("too long for a simulator")
+    if device.is_simulator and length != 22:
+        pytest.skip("too long for a simulator, or the same ways once more")
     scoring = Scoring(read_matrix("BLOSUM62"))
     query = letters("W" * length)
     targets = [letters("W" * length), letters("W" * 20 + "P" + "W" * 5), letters("AC")]
     blocks = pack_all(targets)
     expected = [11 * length, *reference.scores(query, targets[1:], scoring).tolist()]
-    for method in ("inter-sequence", Shape(32, 8)):
+    shape = SHAPES[0] if device.is_simulator else Shape(32, 8)
+    for method in ("inter-sequence", shape):
         (found,) = searcher(device, method, scoring).scores([query], blocks)
         assert by_record(blocks, found, 3).tolist() == expected, method
 

@@ -19,6 +19,7 @@ from ligen_py.opencl.tuning import Tuning
 from ligen_py.records.ligands import Ligands
 from ligen_py.records.poses import Poses
 from ligen_py.settings.dock import DockSettings
+from tests.runtimes import is_second
 
 
 def plan(restarts: int, **changes: float) -> Plan:
@@ -84,7 +85,8 @@ COLUMNS = (
 
 
 def sizes_for(device: Device) -> list[tuple[int, int]]:
-    return [(9, 2), (8, 1)] if device.is_simulator else [(20, 4), (9, 2), (31, 6), (12, 0), (25, 5)]
+    few = device.is_simulator or is_second(device)
+    return [(9, 2), (8, 1)] if few else [(20, 4), (9, 2), (31, 6), (12, 0), (25, 5)]
 
 
 def rows_of(poses: Poses, number: int) -> dict[str, np.ndarray]:
@@ -110,7 +112,6 @@ def test_order_and_company_change_nothing(device: Device) -> None:
         assert len(alone.restart) == 4
 
 
-@pytest.mark.one_value("module_name", "value")
 @pytest.mark.parametrize(
     ("module_name", "value"),
     [("WAVES", 1), ("WAVES", 3), ("LIGANDS_PER_RESIDENT", 0)],
@@ -118,6 +119,8 @@ def test_order_and_company_change_nothing(device: Device) -> None:
 def test_splits_and_batches_change_nothing(
     device: Device, form: str, module_name: str, value: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    if device.is_simulator and module_name == "WAVES" and value > 1:
+        pytest.skip("other numbers take the same way")
     ligands = make_ligands(sizes_for(device))
     search = plan(5, num_iterations=1)
     expected = Docker(device, search, source=form).dock(ligands)
@@ -127,7 +130,6 @@ def test_splits_and_batches_change_nothing(
         expect_same(rows_of(expected, number), rows_of(found, number))
 
 
-@pytest.mark.one_value("kept")
 @pytest.mark.parametrize("form", [Docker, LatencyDocker])
 @pytest.mark.parametrize("kept", [1, 34])
 def test_best_poses_are_those_of_the_full_set(
@@ -149,7 +151,6 @@ def test_best_poses_are_those_of_the_full_set(
         expect_same(rows_of(expected, 0), rows_of(found, number))
 
 
-@pytest.mark.one_value("tuning")
 @pytest.mark.parametrize(
     "tuning",
     [

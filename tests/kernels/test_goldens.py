@@ -80,7 +80,6 @@ def test_pairs_have_vinas_energies(device: Device, form: str) -> None:
     assert not [(names[i], names[j], REACH[k]) for i, j, k in different]
 
 
-@pytest.mark.one_value("name")
 @pytest.mark.parametrize("form", SCORERS)
 @pytest.mark.parametrize("name", LIGANDS)
 def test_poses_score_as_in_vina(device: Device, name: str, form: str) -> None:

@@ -98,7 +98,6 @@ def quiet_after(judged: Judged, looks: list[np.ndarray]) -> np.ndarray:
     return ended
 
 
-@pytest.mark.one_value("look")
 @pytest.mark.parametrize(("moved", "ended"), [(0.010, 1), (0.011, 0)])
 @pytest.mark.parametrize("look", range(LOOKS))
 def test_the_best_energy_may_move_a_hundredth(

@@ -19,6 +19,7 @@ from ligen_py.opencl.device import Device
 from tests.kernels.test_dock import plan
 from tests.kernels.test_filter import settings
 from tests.kernels.test_lga import field_of, ligands_of, searched
+from tests.runtimes import leave_to_the_first
 
 CODES = [
     cl.status_code.MEM_OBJECT_ALLOCATION_FAILURE,
@@ -105,7 +106,6 @@ def test_docking(device: Device, fails: Any, caplog: pytest.LogCaptureFixture) -
         assert np.array_equal(values, getattr(found, column))
 
 
-@pytest.mark.one_value("call", "at")
 @pytest.mark.parametrize("call", ["enqueue_nd_range_kernel", "enqueue_copy", "wait"])
 @pytest.mark.parametrize("at", [1, 4])
 def test_latency(
@@ -135,7 +135,6 @@ def test_latency(
         assert np.array_equal(left, right)
 
 
-@pytest.mark.one_value("call")
 @pytest.mark.parametrize("form", get_args(Form))
 @pytest.mark.parametrize("call", ["enqueue_fill_buffer", "enqueue_nd_range_kernel", "wait"])
 def test_genetic(
@@ -147,6 +146,7 @@ def test_genetic(
 ) -> None:
     if device.is_simulator:
         pytest.skip("the order is the host's")
+    leave_to_the_first(device)
     ligands = ligands_of([(12, 3), (13, 2), (10, 1)])
     given: dict[str, Any] = {"generations": 3, "iterations": 3, "form": form}
     system = ligands, field_of(ligands, device)

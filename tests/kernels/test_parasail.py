@@ -14,6 +14,7 @@ from ligen_py.opencl.device import Device
 from ligen_py.sequences.proteins import read_proteins
 from ligen_py.sequences.substitution import MATRICES, read_matrix
 from tests.alignment_input import FAMILIES, by_record, families, long_proteins, summed
+from tests.runtimes import leave_to_the_first
 
 GOLDENS: dict[str, Any] = json.loads(
     (Path(__file__).parents[1] / "data" / "parasail.json").read_text()
@@ -32,9 +33,10 @@ def found(searcher: Searcher, query: np.ndarray, targets: list[np.ndarray]) -> n
     return by_record(blocks, scores, len(targets))
 
 
-@pytest.mark.one_value("matrix")
 @pytest.mark.parametrize("matrix", MATRICES)
 def test_ten_thousand_random_pairs(device: Device, matrix: str) -> None:
+    if matrix != MATRICES[0]:
+        leave_to_the_first(device)
     searcher = Searcher(device, Scoring(read_matrix(matrix)))
     numbers = range(MATRICES.index(matrix), FAMILIES, len(MATRICES))
     scores = np.concatenate([found(searcher, *families(number)) for number in numbers])
@@ -48,9 +50,10 @@ def test_long_proteins_and_scores_beyond_16_bits(device: Device) -> None:
     assert max(scores) > 1 << 15
 
 
-@pytest.mark.one_value("number")
 @pytest.mark.parametrize("number", GOLDENS["bacterium"])
 def test_the_proteins_of_a_bacterium(device: Device, number: str, shared_data: Path) -> None:
+    if number != next(iter(GOLDENS["bacterium"])):
+        leave_to_the_first(device)
     proteins = read_proteins(shared_data / "sequences" / "proteins_2100_HG003687.faa")
     searcher = Searcher(device, Scoring(read_matrix("BLOSUM62")))
     scores = found(searcher, proteins.letters[int(number)], proteins.letters)

@@ -36,7 +36,6 @@ def all_terms(
     return dict(zip(TERMS, scorer.score(ligands, batch), strict=True))
 
 
-@pytest.mark.one_value("crowded")
 @pytest.mark.lanes_64("Oclgrind", "Portable")
 @pytest.mark.parametrize("crowded", [False, True])
 def test_kernel_equals_twin(device: Device, crowded: bool) -> None:
@@ -113,7 +112,6 @@ def test_worked_system(device: Device) -> None:
     assert found["total"] == pytest.approx(3.400819, abs=1e-5)
 
 
-@pytest.mark.one_value("own", "around", "counts")
 @pytest.mark.parametrize(("own", "around", "counts"), MATCHES)
 def test_hydrophobic_match(
     device: Device, own: float, around: list[tuple[float, float]], counts: bool

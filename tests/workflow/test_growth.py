@@ -6,6 +6,8 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import chdir, redirect_stdout
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,7 @@ import pytest
 import yaml
 from snakemake.api import ConfigSettings, ResourceSettings, SnakemakeApi
 
+from ligen_py import verify
 from ligen_py.store.campaign.manifest import read_manifest
 from ligen_py.store.campaign.reader import open_campaign
 from tests.workflow.small import ROOT, campaign, run_local
@@ -134,15 +137,10 @@ def test_what_is_ranked_is_what_the_config_describes(
 def verified(folder: Path) -> tuple[int, str]:
     """Exit code and faults of `verify --config`, in the campaign's folder."""
     words = ["results/campaign.h5", "--config", "c.yaml", "--sample", "0", "--quiet"]
-    done = subprocess.run(
-        [sys.executable, "-c", f"from ligen_py import verify; verify.main({words}) and exit(1)"],
-        cwd=folder,
-        env={"PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-    )
-    faults = [line for line in done.stdout.splitlines() if line.startswith("FAULT")]
-    return done.returncode, "\n".join(faults)
+    with chdir(folder), redirect_stdout(StringIO()) as printed:
+        code = verify.main(words)
+    faults = [line for line in printed.getvalue().splitlines() if line.startswith("FAULT")]
+    return code, "\n".join(faults)
 
 
 def test_a_stale_list_is_never_merged(folder: Path) -> None:
