@@ -19,7 +19,6 @@ from ligen_py.opencl.tuning import Tuning
 from ligen_py.records.ligands import Ligands
 from ligen_py.records.poses import Poses
 from ligen_py.settings.dock import DockSettings
-from tests.runtimes import is_second
 
 
 def plan(restarts: int, **changes: float) -> Plan:
@@ -85,8 +84,7 @@ COLUMNS = (
 
 
 def sizes_for(device: Device) -> list[tuple[int, int]]:
-    few = device.is_simulator or is_second(device)
-    return [(9, 2), (8, 1)] if few else [(20, 4), (9, 2), (31, 6), (12, 0), (25, 5)]
+    return [(9, 2), (8, 1)] if device.is_simulator else [(20, 4), (9, 2), (31, 6), (12, 0), (25, 5)]
 
 
 def rows_of(poses: Poses, number: int) -> dict[str, np.ndarray]:

@@ -20,7 +20,7 @@ from ligen_py.records.column import extended
 from ligen_py.records.functions.ad4 import Ad4Ligands, Ad4Type
 from ligen_py.records.rows import rows_below, subset
 from ligen_py.settings.lga import LgaSettings, LocalSearch
-from tests.runtimes import is_second, leave_to_the_first
+from tests.runtimes import leave_to_the_first
 from tests.xscore_input import charged_receptor
 
 SIZES = [(12, 3), (9, 0), (20, 5)]
@@ -336,8 +336,7 @@ def several_sizes(device: Device) -> tuple[Ad4Ligands, Ad4Field]:
     """Ligands of several classes, and their field."""
     if device.is_simulator:
         pytest.skip("large ligands are too much for a simulator")
-    sizes = [(12, 3), (36, 5), (9, 0), (52, 4)]
-    ligands = ligands_of(sizes[:2] if is_second(device) else sizes)
+    ligands = ligands_of([(12, 3), (36, 5), (9, 0), (52, 4)])
     return ligands, field_of(ligands, device)
 
 
