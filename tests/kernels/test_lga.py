@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from typing import Any, get_args
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import pytest
@@ -93,17 +94,18 @@ def searched(system: tuple[Ad4Ligands, Ad4Field], device: Device, **given: Any) 
     return result
 
 
-_twins: dict[str, twin.Run] = {}
+_twins: WeakKeyDictionary[Ad4Field, dict[str, twin.Run]] = WeakKeyDictionary()
 
 
 def expected(
     system: tuple[Ad4Ligands, Ad4Field], device: Device, number: int, run: int, **given: Any
 ) -> twin.Run:
     """What the twin finds; it takes longer than a device, so that both forms share it."""
-    key = str((id(system[1]), number, run, sorted(given.items())))
-    if key not in _twins:
-        _twins[key] = searched_by_the_twin(system, device, number, run, **given)
-    return _twins[key]
+    known = _twins.setdefault(system[1], {})
+    key = str((number, run, sorted(given.items())))
+    if key not in known:
+        known[key] = searched_by_the_twin(system, device, number, run, **given)
+    return known[key]
 
 
 def searched_by_the_twin(
