@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from ligen_py import run
-from tests.workflow.small import ask_fault, happened, wait_until, write_campaign
+from tests.workflow.small import ROOT, ask_fault, command, happened, wait_until, write_campaign
 
 
 def ligen_run(folder: Path, *words: str, **options: Any) -> subprocess.Popen[str]:
@@ -97,6 +97,43 @@ def test_a_run_without_a_terminal_that_is_stopped_leaves_no_lock(
     assert printed.splitlines()[-1].endswith("stopped as asked; the same command goes on from here")
     assert not (folder / "results/campaign.h5").exists()
     assert not list(folder.glob(".snakemake/locks/*.lock"))
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_that_comes_while_a_job_is_put_away_ends_snakemake(
+    tmp_path: Path, number: signal.Signals
+) -> None:
+    """Its own answer to SIGTERM waits for a lock that it has then: it never ended."""
+    folder = write_campaign(tmp_path / "run", 1)
+    (tmp_path / "sitecustomize.py").write_text(SIGNAL_AT_THE_FIRST_JOB.format(number=number))
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background ignores it
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # nohup ignores it
+    made = subprocess.run(
+        command("--cores", "1"),
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), str(ROOT)])},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert made.returncode == 1
+    assert "Terminating processes on user request" in made.stderr
+    assert not list(folder.glob(".snakemake/locks/*.lock"))
+    assert not (folder / "results/campaign.h5").exists()
+
+
+SIGNAL_AT_THE_FIRST_JOB = """
+import logging, os
+
+def send(record, sent=[]):
+    if "Finished jobid" in record.getMessage() and not sent:
+        sent.append(True)
+        os.kill(os.getpid(), {number:d})
+    return True
+
+logging.getLogger("snakemake.logging").addFilter(send)
+"""
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -1,7 +1,9 @@
 """What is looked at when a run starts: files, device, settings of Snakemake, jobs in a queue."""
 
+import signal
 import subprocess
 import sys
+from contextlib import suppress
 
 from ligen_py.errors import DeviceError
 from ligen_py.progress import follow
@@ -36,8 +38,26 @@ def write_drafts():
     write_texts(DRAFTS, drafts)
 
 
+def end(number, frame):
+    """End the run: Snakemake cancels its jobs and takes its lock away."""
+    raise KeyboardInterrupt
+
+
+def heed_signals():
+    """End the run by every signal to end, as by Ctrl-C; what `nohup` has us ignore stays ignored.
+
+    Snakemake's own answer to SIGTERM waits for a lock that may be held by what it interrupts, and
+    that to SIGHUP is none. Ctrl-C can be lost in a coroutine if Python's own answer is kept.
+    """
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) != signal.SIG_IGN:
+            with suppress(ValueError):  # not the main thread
+                signal.signal(number, end)
+
+
 # Of a module Snakemake runs the rules, and not what follows.
 if workflow.is_main_process and not workflow.modifier.is_main_snakefile():
+    heed_signals()
     try:
         write_drafts()
     except InputError as error:
@@ -45,6 +65,7 @@ if workflow.is_main_process and not workflow.modifier.is_main_snakefile():
 
 
 onstart:
+    heed_signals()  # again, since Snakemake has set its own by now
     try:
         # `ligen run` has looked at all files before it started Snakemake.
         if "LIGEN_CHECKED" not in os.environ:
