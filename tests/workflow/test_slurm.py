@@ -186,6 +186,18 @@ def test_searches_on_the_cluster_are_those_of_one_computer(
     assert len([name for name in found["local"] if name.endswith("-of-3.h5")]) == 3
 
 
+def test_a_signal_to_end_cancels_the_jobs(tmp_path: Path, cluster: Cluster) -> None:
+    """A supervisor that sends SIGTERM does not wait for the hours that a chunk takes."""
+    folder, faults, log = write_campaign(tmp_path / "run", 1), tmp_path / "faults", tmp_path / "log"
+    extra = ask_fault(faults, "parse", "1-of-1", "sleep", 900) | cluster.environment()
+    with start(folder, log, extra, *profile(tmp_path)) as snakemake:
+        wait_until(lambda: happened(faults, "parse", "1-of-1", "sleep"))
+        snakemake.terminate()
+        assert snakemake.wait(120) == 1, log.read_text()
+    wait_until(lambda: not cluster.jobs())
+    assert not list(folder.glob(".snakemake/locks/*.lock"))
+
+
 def test_a_campaign_comes_through_the_faults_of_a_cluster(tmp_path: Path, cluster: Cluster) -> None:
     undisturbed = write_campaign(tmp_path / "undisturbed", 4)
     done = run_local(undisturbed)
