@@ -236,14 +236,10 @@ def _started(
                 signals.append(number)
                 if number == signal.SIGINT and _reaches_all():
                     return
-                # Snakemake first: it must not take the next job for that of an ended one. Its
-                # processes are sought once it knows, and until there is none that was not told.
-                told: set[int] = set()
-                while left := {process.pid} - told or {*_started_by(process.pid)} - told:
-                    for one in left:
-                        with suppress(ProcessLookupError):
-                            os.kill(one, signal.SIGTERM if number == signal.SIGHUP else number)
-                    told |= left
+                # Snakemake first: it must not take the next job for that of an ended one.
+                for one in (process.pid, *_started_by(process.pid)):
+                    with suppress(ProcessLookupError):
+                        os.kill(one, signal.SIGTERM if number == signal.SIGHUP else number)
 
             for number, handler in kept.items():
                 signal.signal(number, handler if handler == signal.SIG_IGN else pass_on)
