@@ -236,7 +236,8 @@ def _started(
                 signals.append(number)
                 if number == signal.SIGINT and _reaches_all():
                     return
-                # Snakemake first: it must not take the next job for that of an ended one.
+                # Snakemake first: it must not take the next job for that of an ended one. But
+                # listed before it knows, since `scancel`, which it starts then, must live.
                 for one in (process.pid, *_started_by(process.pid)):
                     with suppress(ProcessLookupError):
                         os.kill(one, signal.SIGTERM if number == signal.SIGHUP else number)
