@@ -99,6 +99,19 @@ def test_a_run_without_a_terminal_that_is_stopped_leaves_no_lock(
     assert not list(folder.glob(".snakemake/locks/*.lock"))
 
 
+SIGNAL_AT_THE_FIRST_JOB = """
+import logging, os
+
+def send(record, sent=[]):
+    if "Finished jobid" in record.getMessage() and not sent:
+        sent.append(True)
+        os.kill(os.getpid(), {number:d})
+    return True
+
+logging.getLogger("snakemake.logging").addFilter(send)
+"""
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_that_comes_while_a_job_is_put_away_ends_snakemake(
     tmp_path: Path, number: signal.Signals
@@ -121,19 +134,6 @@ def test_a_signal_that_comes_while_a_job_is_put_away_ends_snakemake(
     assert "Terminating processes on user request" in made.stderr
     assert not list(folder.glob(".snakemake/locks/*.lock"))
     assert not (folder / "results/campaign.h5").exists()
-
-
-SIGNAL_AT_THE_FIRST_JOB = """
-import logging, os
-
-def send(record, sent=[]):
-    if "Finished jobid" in record.getMessage() and not sent:
-        sent.append(True)
-        os.kill(os.getpid(), {number:d})
-    return True
-
-logging.getLogger("snakemake.logging").addFilter(send)
-"""
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
