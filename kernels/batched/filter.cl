@@ -27,7 +27,8 @@
 #define BUMPED 2
 #define NO_CLUSTER (-1)
 
-KERNEL void place(int pose_count,
+KERNEL void place(int first_pose,
+                  int last_pose,  // of the launch; the last one is not placed
                   __global const filter_ligand_t *ligands,
                   __global const int *owner,          // a pose: its ligand
                   __global const float4 *conformers,  // Angstrom
@@ -44,8 +45,8 @@ KERNEL void place(int pose_count,
   SG_SETUP(sg);
   __local float4 all_atoms[WG_SUB_GROUPS * MAX_ATOMS];
   __local float4 *atoms = all_atoms + sg.index * MAX_ATOMS;
-  const int pose = sg.item;
-  if (pose >= pose_count) return;
+  const int pose = first_pose + sg.item;
+  if (pose >= last_pose) return;
   const filter_ligand_t l = ligands[owner[pose]];
   const int number = pose - l.first_pose;
 
@@ -64,7 +65,8 @@ KERNEL void place(int pose_count,
 }
 
 KERNEL void select_poses(
-    int ligand_count,
+    int first_ligand,  // of the launch
+    int last_ligand,
     int max_num_poses,
     float squared_rmsd,
     __global const filter_ligand_t *ligands,
@@ -80,8 +82,8 @@ KERNEL void select_poses(
   __local short all_cluster[WG_SUB_GROUPS * MAX_POSES];
   __local ushort *order = all_order + sg.index * MAX_POSES;
   __local short *cluster = all_cluster + sg.index * MAX_POSES;
-  const int number = sg.item;
-  if (number >= ligand_count) return;
+  const int number = first_ligand + sg.item;
+  if (number >= last_ligand) return;
   const filter_ligand_t l = ligands[number];
   __global const int *score = scores + l.first_pose;
   __global const uchar *bump = bumped + l.first_pose;

@@ -109,14 +109,30 @@ class Conformers:
         """Conformers of ligands first <= ligand < last, in Angstrom."""
         rows = slice(ligands.first_atom[first], ligands.first_atom[last])
         torsions = slice(ligands.first_torsion[first], ligands.first_torsion[last])
-        axis = ligands.torsion_axis[torsions]
         owner = np.repeat(np.arange(first, last), np.diff(ligands.first_torsion[first : last + 1]))
-        xyz = ligands.xyz[rows]
         start = ligands.first_atom[owner] - rows.start
+        axis, limits = ligands.torsion_axis[torsions], ligands.torsion_range[torsions]
+        return cls._with(ligands.xyz[rows], axis, limits, start)
+
+    @classmethod
+    def of_heavy(cls, ligands: Ligands, rows: np.ndarray) -> "Conformers":
+        """Heavy atoms of the ligands `rows`, in Angstrom."""
+        atoms, turns = ligands.heavy[rows].astype(np.int64), np.diff(ligands.first_torsion)[rows]
+        xyz = ligands.xyz[ranges(ligands.first_atom[rows], atoms)]
+        torsions = ranges(ligands.first_torsion[rows], turns)
+        limits = ligands.torsion_range[torsions] * np.array([1, 1, 0, 0], np.int16)
+        start = np.repeat(np.cumsum(atoms) - atoms, turns)
+        return cls._with(xyz, ligands.torsion_axis[torsions], limits, start)
+
+    @classmethod
+    def _with(
+        cls, xyz: np.ndarray, axis: np.ndarray, limits: np.ndarray, start: np.ndarray
+    ) -> "Conformers":
+        """`start` (torsions,): the first atom of each one's ligand."""
         atoms = np.zeros((len(xyz), 4), np.float32)
         atoms[:, :3] = xyz
         return cls(
             atoms=atoms,
-            torsions=kernel_torsions(axis, ligands.torsion_range[torsions]),
+            torsions=kernel_torsions(axis, limits),
             inverse_lengths=inverse_bond_lengths(xyz, axis + start[:, None]),
         )

@@ -127,6 +127,6 @@ def test_work_groups_are_smaller_where_local_memory_holds_fewer_poses(
     card = SimpleNamespace(handle=SimpleNamespace(local_mem_size=48 << 10))
     monkeypatch.setattr(filtering, "tuned", lambda *_: SimpleNamespace(sub_groups=4))
     monkeypatch.setattr(filtering, "build", lambda _, __, macros, **___: macros)
-    macros, found = filtering._program(card, 30, poses)  # type: ignore[arg-type]
+    macros, found = filtering.program_of(card, 30, poses)  # type: ignore[arg-type]
     assert found == macros["WG_SUB_GROUPS"] == group  # type: ignore[index]
     assert 4 * group * macros["MAX_POSES"] <= 48 << 10  # type: ignore[index]

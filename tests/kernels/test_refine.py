@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from ligen_py.engine.filtering.batched import LIGAND
 from ligen_py.engine.functions.ad4 import constants as ad4
 from ligen_py.engine.functions.ad4 import reference as ad4_reference
 from ligen_py.engine.functions.ad4.field import Ad4Field
@@ -18,12 +19,13 @@ from ligen_py.engine.functions.vina.field import VinaField
 from ligen_py.engine.functions.xscore import constants as xscore
 from ligen_py.engine.functions.xscore import reference as xscore_reference
 from ligen_py.engine.functions.xscore.field import XScoreField
-from ligen_py.engine.pose_arrays import ranges, take
+from ligen_py.engine.pose_arrays import places, ranges, take
 from ligen_py.engine.random import uniform
 from ligen_py.engine.random_input import make_field, make_ligands, make_poses
 from ligen_py.engine.refinement import batched as refining
+from ligen_py.engine.refinement import choice
 from ligen_py.engine.refinement import reference as twin
-from ligen_py.engine.refinement.batched import Refined, Refiner, keep_best
+from ligen_py.engine.refinement.batched import Refined, Refiner
 from ligen_py.engine.refinement.chemical_field import field_over
 from ligen_py.engine.refinement.ligand_keys import FREEDOM_CLASSES
 from ligen_py.engine.refinement.maps import Grid, field_macros
@@ -35,6 +37,7 @@ from ligen_py.records.column import extended
 from ligen_py.records.functions.ad4 import Ad4Ligands, Ad4Type
 from ligen_py.records.functions.vina import VinaLigands
 from ligen_py.records.functions.xscore import XScoreLigands
+from ligen_py.records.kept import Verdict
 from ligen_py.records.limits import MAX_ATOMS
 from ligen_py.records.poses import Poses
 from ligen_py.records.rows import unequal
@@ -404,7 +407,7 @@ def test_the_lowest_poses_go_on_from_where_they_are(device: Device, form: str) -
     assert np.array_equal(both.before, first.before)
     more = 2 * refining.rounds_of(np.diff(ligands.first_torsion), 4).sum()
     assert one_heat + more <= refiner.evaluations - one_heat <= one_heat + 12 * more
-    rows = refining.lowest(first.after, poses.first_pose, refining.quarter(given.counts, 2))
+    rows = twin.lowest(first.after, poses.first_pose, refining.quarter(given.counts, 2))
     left_out = np.setdiff1d(np.arange(len(first.after)), rows)
     assert np.array_equal(both.after[left_out], first.after[left_out])
     assert np.array_equal(both.poses.quaternion[left_out], first.poses.quaternion[left_out])
@@ -433,7 +436,7 @@ def test_a_second_heat_begins_where_the_first_has_ended(
     poses = given.poses
     first, both = (given.refined(1, 3, finalists=finalists) for finalists in (0, 2))
     fewer = refining.quarter(given.counts, 2)
-    rows = refining.lowest(first.after, poses.first_pose, fewer)
+    rows = twin.lowest(first.after, poses.first_pose, fewer)
     then = replace(given, poses=take(first.poses, rows, fewer)).refined(1, 3)
     assert (then.after < first.after[rows] - 0.1).any()
     assert both.after[rows] == pytest.approx(then.after, rel=1e-3, abs=2e-2)
@@ -455,7 +458,7 @@ def test_the_device_chooses_as_numpy_does(device: Device) -> None:
     program.kernel("keep_lowest")(device.queue, (192, len(counts)), (64, 1), *arrays)
     found = buffers.download(device, arrays[3], fewer.sum(), np.int32)
     first = np.concatenate([[0], np.cumsum(counts)])
-    expected = order[refining.lowest(energies[order, 1], first, fewer)]
+    expected = order[twin.lowest(energies[order, 1], first, fewer)]
     for last, number in zip(np.cumsum(fewer), fewer, strict=True):
         mine, wanted = (sorted(rows[last - number : last]) for rows in (found, expected))
         assert mine == wanted
@@ -568,6 +571,8 @@ def test_the_memory_of_a_batch_is_bounded(
         monkeypatch.setattr(buffers, name, noted(getattr(buffers, name)))
     for name in ("build", "lanes_of"):  # compiled kernels are not asked for
         monkeypatch.setattr(refining, name, lambda *_, **__: lanes)
+    monkeypatch.setattr(choice, "build", lambda *_, **__: None)
+    monkeypatch.setattr(choice, "program_of", lambda *_: (None, 1))
     monkeypatch.setattr(Refiner, "_cells_on", lambda *_: None)
     settings = RefineSettings(rounds=rounds, finalists=1)
     for size in ((1, 0), (2, 0), (24, 10), (33, 4), (70, 12), (256, 64)):
@@ -576,7 +581,8 @@ def test_the_memory_of_a_batch_is_bounded(
             poses = make_poses(given, count)
             for rows, classes in refiner._batches(given, poses):
                 taken.clear()
-                refiner._prepared(given, rows, classes, poses, settings, given.type)
+                kinds, choose = given.type, rounds > 0
+                refiner._prepared(given, rows, classes, poses, settings, kinds, choose=choose)
                 assert sum(taken) <= refining._bytes(len(rows), len(rows) * count, classes)
 
 
@@ -654,39 +660,59 @@ def test_time_in_which_any_kernel_ran() -> None:
     assert buffers.busy([]) == 0
 
 
-def test_the_best_of_each_minimum_is_kept(device: Device) -> None:
+@pytest.mark.parametrize(("most", "apart"), [(4, 0.0), (3, 6.0), (4, 20.0), (100, 1.0)])
+def test_the_best_of_each_minimum_is_kept(device: Device, most: int, apart: float) -> None:
     given = system(device)
-    ligands, poses = given.ligands, given.poses
-    refined = given.refined(0, 1)
-    kept, verdicts, energies = keep_best(device, ligands, refined, 4, 0.0)
-    assert (np.diff(kept.first_pose) == min(4, poses.first_pose[1])).all()
-    for first, last in zip(kept.first_pose[:-1], kept.first_pose[1:], strict=True):
-        assert (np.diff(energies.after[first:last]) >= -1e-3).all()
-    assert (verdicts.verdict == 0).all()
-    alone, _, lowest = keep_best(device, ligands, refined, 4, 20.0)
-    assert (np.diff(alone.first_pose) == 1).all()
-    for number, energy in enumerate(lowest.after):
-        rows = slice(poses.first_pose[number], poses.first_pose[number + 1])
-        assert energy == pytest.approx(refined.after[rows].min(), abs=1e-3)
+    every = given.refined(1, 3)
+    settings = RefineSettings(
+        rounds=1, evaluations=3, finalists=0, max_num_poses=most, cluster_rmsd=apart
+    )
+    kept, verdicts, energies = given.refiner.keep(given.ligands, given.poses, settings, given.kinds)
+    rows = []
+    for number, first in enumerate(given.poses.first_pose[:-1]):
+        some = slice(first, given.poses.first_pose[number + 1])
+        heavy = places(given.ligands, every.poses, number)[:, : given.ligands.heavy[number]]
+        chosen, clusters = twin.keep_best(every.after[some], heavy, apart, most)
+        assert verdicts.cluster[kept.first_pose[number] : kept.first_pose[number + 1]].tolist() == (
+            clusters.tolist()
+        )
+        rows.append(first + chosen)
+    assert np.diff(kept.first_pose).tolist() == [len(some) for some in rows]
+    expected = every.some(np.concatenate(rows), np.diff(kept.first_pose))
+    assert unequal(kept, expected) == []
+    assert (verdicts.verdict == Verdict.REPRESENTATIVE).all()
+    assert np.array_equal(energies.after, every.after[np.concatenate(rows)])
+    assert np.array_equal(energies.before, every.before[np.concatenate(rows)])
 
 
-def test_how_many_poses_are_compared_first_changes_nothing(
+def test_places_that_do_not_fit_follow_one_another(
     device: Device, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     given = system(device)
-    refined = given.refined(0, 1)
-    for most, apart in ((2, 0.0), (3, 6.0), (3, 20.0)):
-        monkeypatch.setattr(refining, "LIKELY", 1000)
-        expected = keep_best(device, given.ligands, refined, most, apart)
-        monkeypatch.setattr(refining, "LIKELY", 1)
-        found = keep_best(device, given.ligands, refined, most, apart)
-        assert [unequal(*both) for both in zip(found, expected, strict=True)] == [[], [], []]
-    assert np.diff(found[0].first_pose).max() < 3  # so the others were compared as well
+    settings = RefineSettings(rounds=1, evaluations=2, finalists=0, cluster_rmsd=6.0)
+    kept = []
+    for room in (choice.BATCH_BYTES, 1):
+        monkeypatch.setattr(choice, "BATCH_BYTES", room)
+        kept.append(given.refiner.keep(given.ligands, given.poses, settings, given.kinds))
+    assert [unequal(*both) for both in zip(*kept, strict=True)] == [[], [], []]
+
+
+def test_energies_that_are_no_number_are_kept_last(device: Device) -> None:
+    energies = np.array([3, np.nan, -2, np.inf, -1e9, 1e9], np.float32)
+    program = build(device, choice.KEEP, structs={"filter_ligand_t": LIGAND})
+    pairs = buffers.upload(device, np.stack([np.zeros_like(energies), energies], axis=1))
+    score = buffers.empty(device, len(energies), np.int32)
+    program.kernel("scores")(device.queue, (64,), (64,), np.int32(len(energies)), pairs, score)
+    found = buffers.download(device, score, len(energies), np.int32)
+    lowest = np.iinfo(np.int32).min
+    assert found.tolist() == [-3000, lowest, 2000, -(10**9), 10**9, -(10**9)]
+    apart = np.zeros((6, 1, 3), np.float32) + 10 * np.arange(6, dtype=np.float32)[:, None, None]
+    assert twin.keep_best(energies, apart, 1.0, 6)[0].tolist() == [4, 2, 0, 3, 5, 1]
 
 
 def test_the_lowest_of_equals_come_first() -> None:
     energies = np.array([1, np.nan, 1, np.inf, 0, 0, np.nan, -1], np.float32)
     first = np.array([0, 4, 4, 6, 8])
-    found = refining.lowest(energies, first, np.array([3, 0, 1, 2]))
+    found = twin.lowest(energies, first, np.array([3, 0, 1, 2]))
     assert found.tolist() == [0, 2, 3, 4, 6, 7]
-    assert refining.lowest(energies, first, np.array([1, 0, 2, 1])).tolist() == [0, 4, 5, 7]
+    assert twin.lowest(energies, first, np.array([1, 0, 2, 1])).tolist() == [0, 4, 5, 7]

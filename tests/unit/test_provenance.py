@@ -200,6 +200,7 @@ REPLANNED: dict[str, set[str]] = {
     "kernels/batched/lga_lanes.cl": {"lga"},
     "kernels/batched/maps.cl": {"lga", "refine"},
     "kernels/batched/heats.cl": {"refine"},
+    "kernels/batched/keep.cl": {"refine"},
     "kernels/batched/pairs.cl": {"score"},
     "kernels/batched/refine.cl": {"refine"},
     "kernels/batched/refine_lanes.cl": {"refine"},

@@ -133,7 +133,7 @@ def _table(ligands: Ligands, poses: Poses, first: int, last: int) -> tuple[np.nd
     return table, numbers.astype(np.int32)
 
 
-def _program(device: Device, atoms: int, poses: int) -> tuple[Program, int]:
+def program_of(device: Device, atoms: int, poses: int) -> tuple[Program, int]:
     """The kernels for ligands of so many atoms and poses, and sub-groups of a work-group.
 
     These are fewer than is tuned where the device's local memory holds the poses of fewer ligands.
@@ -172,7 +172,7 @@ def _launch(
     table["first_kept"] = np.cumsum(kept) - kept
     rows = slice(poses.first_pose[first], poses.first_pose[last])
     most = int(table["atoms"].max()), int(table["poses"].max(initial=1))
-    program, group = _program(device, *most)
+    program, group = program_of(device, *most)
     local = group * device.sub_group_size
 
     rows_on_device = buffers.upload(device, table)
@@ -183,6 +183,7 @@ def _launch(
             device.queue,
             (-(-pose_count // group) * local,),
             (local,),
+            np.int32(0),
             np.int32(pose_count),
             rows_on_device,
             *_posed(device, ligands, poses, span),
@@ -196,6 +197,7 @@ def _launch(
         device.queue,
         (-(-count // group) * local,),
         (local,),
+        np.int32(0),
         np.int32(count),
         np.int32(max_num_poses),
         np.float32(settings.cluster_rmsd * settings.cluster_rmsd),

@@ -9,17 +9,18 @@ import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import cycle
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from ligen_py.engine.batches import by_batches
 from ligen_py.engine.constants import ATOM_CLASSES
-from ligen_py.engine.filtering.batched import filter_poses
+from ligen_py.engine.filtering.batched import BATCH_BYTES, PLACE_BYTES
 from ligen_py.engine.geometry import in_blocks, inverse_bond_lengths
 from ligen_py.engine.pose_arrays import gathered, kernel_torsions, ranges, take
-from ligen_py.engine.refinement.apart import apart, joined
+from ligen_py.engine.refinement.apart import Kept, apart, joined
 from ligen_py.engine.refinement.chemical_field import ChemicalField, field_over
+from ligen_py.engine.refinement.choice import Best, Call, Choice
 from ligen_py.engine.refinement.ligand_keys import FREEDOM_CLASSES, RIGID, keys_of
 from ligen_py.engine.refinement.maps import Grid, cells_of, field_macros
 from ligen_py.errors import DeviceError
@@ -35,7 +36,6 @@ from ligen_py.records.pocket import GeometricField
 from ligen_py.records.poses import Poses
 from ligen_py.records.refined import Refinement
 from ligen_py.records.typed import Typed
-from ligen_py.settings.filter import FilterSettings
 from ligen_py.settings.refine import RefineSettings
 
 log = logging.getLogger("ligen_py")
@@ -106,9 +106,6 @@ STRUCTS = {"field_ligand_t": LIGAND}
 FEWER = 4
 """After a heat one pose in so many goes on, with so many times the rounds."""
 
-LIKELY = 3
-"""Of so many times the poses that are kept, the lowest ones are likely to be far enough apart."""
-
 FEW_TORSIONS, MOST_ROUNDS = 6, 5
 """A ligand with more torsions than this gets more rounds; at most so many times as many."""
 
@@ -136,8 +133,7 @@ class Classes(NamedTuple):
 Batch = tuple[np.ndarray, Classes]
 """Ligands of one class."""
 
-Call = tuple[Program, str, tuple[int, ...], tuple[int, ...], tuple[Any, ...]]
-"""A kernel's program and name, work-items in all and of a group, arguments."""
+Fetched = TypeVar("Fetched")
 
 
 @dataclass(frozen=True)
@@ -219,19 +215,31 @@ class Refined:
     def some(self, rows: np.ndarray, counts: np.ndarray) -> Poses:
         """The poses `rows`, in that order, as a record with `counts` poses per ligand."""
         given, found = take(self.given, rows, counts), self.found
-        better = self.after[rows] < self.before[rows]
         turns, place = np.diff(given.first_torsion), found.place[rows]
-        angles = gathered(found.angles, found.first_angle[place], turns)
-        return replace(
+        return lowered(
             given,
-            translation=np.where(
-                better[:, None], found.translation.take(place, axis=0), given.translation
-            ),
-            quaternion=np.where(
-                better[:, None], found.quaternion.take(place, axis=0), given.quaternion
-            ),
-            torsion=np.where(np.repeat(better, turns), in_blocks(_wrapped, angles), given.torsion),
+            self.after[rows] < self.before[rows],
+            found.quaternion.take(place, axis=0),
+            found.translation.take(place, axis=0),
+            gathered(found.angles, found.first_angle[place], turns),
         )
+
+
+def lowered(
+    given: Poses,
+    better: np.ndarray,
+    quaternion: np.ndarray,
+    translation: np.ndarray,
+    radians: np.ndarray,
+) -> Poses:
+    """Poses with what was found for those that are `better` (poses,)."""
+    turns = np.repeat(better, np.diff(given.first_torsion))
+    return replace(
+        given,
+        translation=np.where(better[:, None], translation, given.translation),
+        quaternion=np.where(better[:, None], quaternion, given.quaternion),
+        torsion=np.where(turns, in_blocks(_wrapped, radians), given.torsion),
+    )
 
 
 @dataclass(frozen=True)
@@ -276,7 +284,6 @@ class Results(NamedTuple):
     angles: np.ndarray
     gradients: np.ndarray
     energies: np.ndarray
-    evaluations: np.ndarray
 
 
 class Refiner:
@@ -321,23 +328,65 @@ class Refiner:
         count = len(poses.restart)
         energies = np.zeros((count, 2), np.float32)
         gradients = np.zeros((count, 0 if settings.rounds else FREEDOM_CLASSES[-1]), np.float32)
-        every: list[tuple[Launch, Results]] = []
-        posed = int(np.count_nonzero(np.diff(poses.first_pose)))
-        pace = Pace(f"ligands refined (rounds: {settings.rounds})", posed)
 
-        def run(some: Sequence[Batch]) -> None:
-            """Refine the poses of some batches side by side."""
-            ready = [self._prepared(ligands, *batch, poses, settings, kinds) for batch in some]
-            every.extend(zip(ready, self._run(ready, settings), strict=True))
+        def fetch(launch: Launch, after: Any) -> tuple[Launch, Results]:
+            """All poses of a launch."""
+            return launch, launch.download(self.device, after, gradients=not settings.rounds)
 
-        for together in self._together(self._batches(ligands, poses), poses):
-            for done in self._in_memory(run, together):
-                pace.add(done)
+        every = self._fetched(ligands, poses, settings, kinds, fetch, choose=False)
         for launch, found in every:
             energies[launch.poses] = found.energies
             if not settings.rounds:
                 gradients[launch.poses, : launch.freedoms] = found.gradients
         return Refined(poses, energies[:, 0], energies[:, 1], gradients, Found.of(every, count))
+
+    def keep(
+        self, ligands: Ligands, poses: Poses, settings: RefineSettings, kinds: np.ndarray
+    ) -> Kept:
+        """Refine every pose, and keep the best of each ligand, lowest energy first.
+
+        No two of a ligand are within `settings.cluster_rmsd`, so that of poses that fell into one
+        minimum only the best stays (twin: `keep_best` in reference.py). Arguments as of `refine`.
+        """
+
+        def fetch(launch: Launch, after: Any) -> Best:
+            """The kept poses of a launch."""
+            assert launch.choice is not None
+            return launch.choice.download(self.device, after)
+
+        every = self._fetched(ligands, poses, settings, kinds, fetch, choose=True)
+        return _kept(ligands, poses, every)
+
+    def _fetched(
+        self,
+        ligands: Ligands,
+        poses: Poses,
+        settings: RefineSettings,
+        kinds: np.ndarray,
+        fetch: Callable[["Launch", Any], Fetched],
+        *,
+        choose: bool,
+    ) -> list[Fetched]:
+        """Refine every pose: what `fetch` returns of each launch and its last event.
+
+        With `choose` the launches choose which poses are kept.
+        """
+        every: list[Fetched] = []
+        posed = int(np.count_nonzero(np.diff(poses.first_pose)))
+        pace = Pace(f"ligands refined (rounds: {settings.rounds})", posed)
+
+        def run(some: Sequence[Batch]) -> None:
+            """Refine the poses of some batches side by side."""
+            ready = [
+                self._prepared(ligands, *batch, poses, settings, kinds, choose=choose)
+                for batch in some
+            ]
+            every.extend(self._run(ready, fetch))
+
+        for together in self._together(self._batches(ligands, poses), poses):
+            for done in self._in_memory(run, together):
+                pace.add(done)
+        return every
 
     def _together(self, batches: Iterator[Batch], poses: Poses) -> Iterator[list[Batch]]:
         """Batches that are launched together: on a GPU as many as its memory holds, else one."""
@@ -404,6 +453,8 @@ class Refiner:
         poses: Poses,
         settings: RefineSettings,
         kinds: np.ndarray,
+        *,
+        choose: bool,
     ) -> "Launch":
         """All buffers of a batch: making a large one waits for kernels that run."""
         device = self.device
@@ -450,7 +501,13 @@ class Refiner:
             )
             size = (len(items) * work.local,), (work.local,)
             calls.append((work.program, work.kernel, *size, arguments))
-        return Launch(tuple(calls), results, chosen, lengths, classes.freedoms)
+        choice = None
+        if choose:
+            counts = np.diff(poses.first_pose)[rows]
+            refined = (*results[:3], results[4])
+            choice = Choice.of(device, ligands, rows, counts, refined, settings)
+            calls += choice.calls
+        return Launch(tuple(calls), results, chosen, lengths, classes.freedoms, choice)
 
     def _choice(
         self, counts: np.ndarray, fewer: np.ndarray, places: Any, energies: Any, more: Any
@@ -463,8 +520,10 @@ class Refiner:
         program = build(self.device, HEATS)
         return program, "keep_lowest", (width, len(counts)), (GROUP, 1), arguments
 
-    def _run(self, ready: Sequence["Launch"], settings: RefineSettings) -> list[Results]:
-        """Launch batches side by side; the results of each."""
+    def _run(
+        self, ready: Sequence["Launch"], fetch: Callable[["Launch", Any], Fetched]
+    ) -> list[Fetched]:
+        """Launch batches side by side; what `fetch` returns of each and its last event."""
         device = self.device
         wanted = (self._tuning or tuned(device, self._source)).queues
         queues = device.queues(min(len(ready), wanted or QUEUES.get(device.kind, 1)))
@@ -476,14 +535,13 @@ class Refiner:
                 for queue in queues:
                     queue.flush()
             buffers.wait_in_turn([event for done in events for event in done])
-            found = [
-                launch.download(device, done[-1], gradients=not settings.rounds)
-                for launch, done in zip(ready, events, strict=True)
-            ]
+            ends = [(launch, done[-1]) for launch, done in zip(ready, events, strict=True)]
+            found = [fetch(*end) for end in ends]
+            evaluations = [launch.evaluations(device, after) for launch, after in ends]
         except DeviceError:
             device.finish()  # what is tried again must not wait for memory of these
             raise
-        self.evaluations += sum(int(results.evaluations.sum(dtype=np.int64)) for results in found)
+        self.evaluations += sum(evaluations)
         self.kernel_seconds += buffers.busy([event for done in events for event in done])
         return found
 
@@ -592,12 +650,13 @@ class Launch:
 
     calls: tuple[Call, ...]
     results: tuple[Any, ...]
-    """Buffers, in the order of `Results`."""
+    """Buffers, in the order of `Results`; then the evaluations of each pose."""
     poses: np.ndarray
     """Their rows."""
     turns: np.ndarray
     """How many torsions each has."""
     freedoms: int
+    choice: Choice | None = None
 
     def start(self, queue: Any) -> list[Any]:
         """Launch all kernels on a queue; their events."""
@@ -610,14 +669,18 @@ class Launch:
         """The results, after an event; gradients only where they are asked for."""
         poses, turns = len(self.poses), int(self.turns.sum())
         width = self.freedoms if gradients else 0
-        shapes = (poses, 4), (poses, 3), (turns,), (poses, width), (poses, 2), (poses,)
-        kinds = [np.float32] * 5 + [np.int32]
+        shapes = (poses, 4), (poses, 3), (turns,), (poses, width), (poses, 2)
         return Results(
             *(
-                buffers.download(device, result, shape, kind, after)
-                for result, shape, kind in zip(self.results, shapes, kinds, strict=True)
+                buffers.download(device, result, shape, np.float32, after)
+                for result, shape in zip(self.results[:-1], shapes, strict=True)
             )
         )
+
+    def evaluations(self, device: Device, after: Any) -> int:
+        """Energies with gradients that were computed for all poses, after an event."""
+        each = buffers.download(device, self.results[-1], len(self.poses), np.int32, after)
+        return int(each.sum(dtype=np.int64))
 
 
 def lanes_of(device: Device, atoms: int, freedoms: int, *, few: bool) -> int:
@@ -634,9 +697,10 @@ def lanes_of(device: Device, atoms: int, freedoms: int, *, few: bool) -> int:
 
 
 def _bytes(ligands: int, poses: int, classes: Classes) -> int:
-    """About the memory that a batch takes on a device: terms of pairs, what a pose has."""
+    """About the memory that a batch takes on a device: terms of pairs, what a pose has, places."""
     pairs = classes.atoms * (classes.atoms + WARP) // 2
-    return 16 * pairs * ligands + 4 * (24 + 2 * classes.freedoms) * poses
+    places = min(BATCH_BYTES, PLACE_BYTES * classes.atoms * poses)
+    return 16 * pairs * ligands + 4 * (26 + 4 * classes.freedoms) * poses + places
 
 
 def most_rows(atoms: np.ndarray) -> np.ndarray:
@@ -701,57 +765,31 @@ def _wrapped(radians: np.ndarray) -> np.ndarray:
     return found + 0.0
 
 
-def keep_best(
-    device: Device,
-    ligands: Ligands,
-    refined: Refined,
-    max_num_poses: int,
-    cluster_rmsd: float,
-) -> tuple[Poses, Verdicts, Refinement]:
-    """The best poses of each ligand by energy, lowest first, no two within `cluster_rmsd`.
-
-    Of poses that fell into one minimum only the best stays; `cluster_rmsd` is over heavy atoms
-    without symmetry, Angstrom.
-    """
-    count, counts = len(ligands.entry), np.diff(refined.given.first_pose)
-    how = FilterSettings(max_num_poses=max_num_poses, max_pocket_bumps=0, cluster_rmsd=cluster_rmsd)
-    likely = np.minimum(counts, LIKELY * max_num_poses)
-    owner, rows, cluster = _apart(device, ligands, refined, likely, how)
-    short = (np.bincount(owner, minlength=count) < max_num_poses) & (likely < counts)
-    if short.any():
-        more = _apart(device, ligands, refined, np.where(short, counts, 0), how)
-        enough = ~short[owner]
-        owner, rows, cluster = (
-            np.concatenate([before[enough], found])
-            for before, found in zip((owner, rows, cluster), more, strict=True)
-        )
-        order = np.argsort(owner, kind="stable")
-        owner, rows, cluster = owner[order], rows[order], cluster[order]
+def _kept(ligands: Ligands, poses: Poses, every: Sequence[Best]) -> Kept:
+    """The kept poses of all ligands, in their order, from those of all launches."""
+    count, counts = len(ligands.entry), np.diff(ligands.first_torsion)
+    best = Best(*map(np.concatenate, zip(NONE, *every, strict=True)))
+    order = np.argsort(best.ligand, kind="stable")
+    owner = best.ligand[order]
+    turns = counts[best.ligand]
+    radians = gathered(best.radians, (np.cumsum(turns) - turns)[order], turns[order])
+    given = take(
+        poses, poses.first_pose[owner] + best.number[order], np.bincount(owner, minlength=count)
+    )
+    before, after = best.energies[order].T.copy()
     return (
-        refined.some(rows, np.bincount(owner, minlength=count)),
-        Verdicts(np.full(len(rows), Verdict.REPRESENTATIVE, np.uint8), cluster),
-        Refinement(before=refined.before[rows], after=refined.after[rows]),
+        lowered(given, after < before, best.quaternion[order], best.translation[order], radians),
+        Verdicts(np.full(len(order), Verdict.REPRESENTATIVE, np.uint8), best.cluster[order]),
+        Refinement(before, after),
     )
 
 
-def _apart(
-    device: Device, ligands: Ligands, refined: Refined, counts: np.ndarray, how: FilterSettings
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Of the `counts` (ligands,) lowest poses of each ligand those that lead a cluster.
-
-    Their ligands, their rows, and the numbers of their clusters, each (chosen,).
-    """
-    milli = np.round(np.clip(refined.after.astype(np.float64), -1e6, 1e6) * 1000).astype(np.int32)
-    chosen = lowest(milli, refined.given.first_pose, counts)
-    none = np.zeros(len(chosen), np.int32)
-    numbered = replace(
-        refined.some(chosen, counts), score=-milli[chosen], restart=chosen.astype(np.int32),
-        internal_bumps=none, pocket_bumps=none, outside=none,
-    )  # fmt: skip
-    found, words = filter_poses(device, ligands, numbered, how)
-    best = words.verdict == Verdict.REPRESENTATIVE
-    owner = np.repeat(np.arange(len(counts)), np.diff(found.first_pose))
-    return owner[best], found.restart[best].astype(np.int64), words.cluster[best]
+NONE = Best(
+    np.zeros(0, np.int64),
+    np.zeros(0, np.int64),
+    np.zeros(0, np.int32),
+    *(np.zeros(shape, np.float32) for shape in ((0, 4), (0, 3), 0, (0, 2))),
+)
 
 
 def heats_of(counts: np.ndarray, settings: RefineSettings) -> list[np.ndarray]:
@@ -763,32 +801,6 @@ def heats_of(counts: np.ndarray, settings: RefineSettings) -> list[np.ndarray]:
     while settings.rounds and (fewer := quarter(heats[-1], settings.finalists)).any():
         heats.append(fewer)
     return heats
-
-
-def lowest(energies: np.ndarray, first_pose: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """Rows of the `counts` (ligands,) poses of lowest energy of each ligand, rising.
-
-    Of equal energies the first is lower; one that is no number is higher than all others.
-
-    >>> lowest(np.array([3, 1, 2, 5, 5]), np.array([0, 3, 5]), np.array([2, 1]))
-    array([1, 2, 3])
-    """
-    poses = np.diff(first_pose)
-    place = np.arange(poses.max(initial=0))
-    there = place < poses[:, None]
-    table = np.full(there.shape, np.nan, np.result_type(energies, np.float32))
-    table[there] = energies
-    # Sorting values takes a tenth of the time of sorting their places.
-    limit = np.full(len(poses), -np.inf, table.dtype)
-    some = np.flatnonzero(counts)
-    limit[some] = np.sort(table, axis=1)[some, counts[some] - 1]
-    chosen = table <= limit[:, None]
-    odd = np.flatnonzero(np.count_nonzero(chosen, axis=1) != counts)
-    order = np.argsort(table[odd], axis=1, kind="stable")
-    exact = np.zeros(order.shape, bool)
-    np.put_along_axis(exact, order, place < counts[odd, None], axis=1)
-    chosen[odd] = exact
-    return np.flatnonzero(chosen[there])
 
 
 def quarter(counts: np.ndarray, finalists: int) -> np.ndarray:
@@ -827,6 +839,4 @@ def refine_poses(
     if not settings.rounds:
         refined = refiner.refine(ligands, kept, settings, kinds)
         return refined.poses, verdicts, Refinement(before=refined.before, after=refined.after)
-    limits = settings.max_num_poses, settings.cluster_rmsd
-    each = (refiner.refine(ligands, poses, settings, kinds) for poses in apart(kept))
-    return joined([keep_best(device, ligands, refined, *limits) for refined in each])
+    return joined([refiner.keep(ligands, poses, settings, kinds) for poses in apart(kept)])

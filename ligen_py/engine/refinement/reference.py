@@ -10,10 +10,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from ligen_py.engine import random
+from ligen_py.engine.filtering.reference import select_poses
+from ligen_py.engine.geometry import F4
 from ligen_py.engine.refinement.chemical_field import ChemicalField
 from ligen_py.engine.refinement.maps import Grid
 from ligen_py.engine.refinement.view import PairEnergy
 from ligen_py.functions import load
+from ligen_py.records.kept import Verdict
 from ligen_py.records.ligands import Ligands
 from ligen_py.records.poses import Poses
 
@@ -30,6 +33,10 @@ RIGID = 6
 STIFFER, STIFF = 1.02, 0.05
 """What the diagonal of a metric is multiplied by, and what is added to it, in Angstrom squared: a
 torsion that moves hardly any atom does not turn without limit."""
+
+
+WORST = 1e6
+"""Energies above are equal where poses are kept, kcal/mol."""
 
 
 @dataclass(frozen=True)
@@ -270,3 +277,39 @@ def perturbed(
     else:
         step[RIGID + choice - 2] = np.pi * (2 * random.uniform(key, restart, turn, 4) - 1)
     return place.moved(step)
+
+
+def lowest(energies: np.ndarray, first_pose: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """Rows of the `counts` (ligands,) poses of lowest energy of each ligand, rising.
+
+    Of equal energies the first is lower; one that is no number is higher than all others.
+
+    >>> lowest(np.array([3, 1, 2, 5, 5]), np.array([0, 3, 5]), np.array([2, 1]))
+    array([1, 2, 3])
+    """
+    chosen = [np.zeros(0, np.int64)]
+    for first, last, count in zip(first_pose[:-1], first_pose[1:], counts, strict=True):
+        order = np.argsort(energies[first:last], kind="stable")
+        chosen.append(first + np.sort(order[:count]))
+    return np.concatenate(chosen)
+
+
+def keep_best(
+    energies: np.ndarray, places: np.ndarray, cluster_rmsd: float, max_num_poses: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Which refined poses of one ligand are kept, and their clusters, each (kept,); lowest first.
+
+    Args:
+        energies: after the refinement (poses,), kcal/mol, float32. Those that are equal when
+            rounded to 0.001 are equal, and one that is no number is the highest.
+        places: heavy atoms of every pose (poses, heavy, 3), Angstrom, float32.
+        cluster_rmsd: of poses within this only the lowest is kept, without symmetry, Angstrom.
+        max_num_poses: poses kept.
+    """
+    thousandths = np.rint(np.clip(energies, F4(-WORST), F4(WORST)) * F4(1000)).astype(float)
+    score = np.where(np.isnan(energies), -np.inf, -thousandths)
+    unbumped = np.zeros(len(energies), bool)
+    found = select_poses(score, unbumped, places, cluster_rmsd, max_num_poses)
+    pose, verdict, cluster = found
+    leads = verdict == Verdict.REPRESENTATIVE
+    return pose[leads], cluster[leads]
