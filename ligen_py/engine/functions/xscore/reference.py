@@ -214,6 +214,8 @@ def bond_strength(donor: Site, acceptor: Site) -> float:
     bond = acceptor.position - donor.position
     contact = donor.radius + acceptor.radius
     value = trapezoid(float(np.linalg.norm(bond)), 0.0, 1.0, contact - 0.4, contact + 0.2)
+    if not value:  # most pairs are far apart
+        return 0.0
     g_donor = g_acceptor = 1.0
     if donor.root is not None:
         corners = (0, 0.001, 25, 50) if donor.donor == 1 else (25, 50, 75, 100)
