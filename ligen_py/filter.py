@@ -15,7 +15,6 @@ import numpy as np
 
 from ligen_py import cli
 from ligen_py.engine.filtering.batched import filter_poses
-from ligen_py.molecules.clusters import symmetries_of
 from ligen_py.opencl.device import select
 from ligen_py.provenance import Input, Run
 from ligen_py.records.kept import KEPT, Verdict
@@ -64,7 +63,11 @@ def run(inputs: Inputs, settings: FilterSettings, device: str | None, output: Pa
     require_made_from(inputs.poses, POSES, inputs.ligands)
     chosen = select(device)
 
-    ways = symmetries_of(ligands) if settings.symmetry else None
+    ways = None
+    if settings.symmetry:
+        from ligen_py.molecules.clusters import symmetries_of  # RDKit: a tenth of a second
+
+        ways = symmetries_of(ligands)
     kept, verdicts = filter_poses(chosen, ligands, poses, settings, ways)
 
     def origins() -> list[Input]:
