@@ -286,6 +286,17 @@ MEASURED = {
     "1,2-benzisothiazol-3-one": ("O=c1[nH]sc2ccccc12", 7.3),
     "2-(aminomethyl)benzimidazole": ("NCc1nc2ccccc2[nH]1", 7.7),
     "N-acetylhistidine methylamide": ("CC(=O)NC(Cc1c[nH]cn1)C(=O)NC", 6.5),
+    "hydroxyurea": ("NC(=O)NO", 10.6),
+    "1-aminoisoquinoline": ("Nc1nccc2ccccc12", 7.6),
+    "4-amino-2-methylpyrimidine": ("Cc1nccc(N)n1", 6.5),
+    "3-aminopyridazine": ("Nc1cccnn1", 5.2),
+    "4-aminopyridazine": ("Nc1ccnnc1", 6.7),
+    "dichlorophen": ("Oc1ccc(Cl)cc1Cc1cc(Cl)ccc1O", 7.6),
+    "hexachlorophene": ("Oc1c(Cl)cc(Cl)c(Cl)c1Cc1c(O)c(Cl)cc(Cl)c1Cl", 5.4),
+    "a tricyclic thrombin inhibitor with a lactam": (
+        "CC1C2C3CCCN3C(c3ccccc3)C2C(=O)N1Cc1ccc(F)cc1",
+        6.2,
+    ),
     "azathioprine, 9H": ("Cn1cnc([N+](=O)[O-])c1Sc1ncnc2[nH]cnc12", 7.9),
     "scopolamine": ("CN1C2CC(CC1C1OC21)OC(=O)C(CO)c1ccccc1", 7.6),
     "ketamine": ("CNC1(CCCCC1=O)c1ccccc1Cl", 7.5),
@@ -592,7 +603,7 @@ def test_dominant_forms_of_measured_molecules(shared_data: Path) -> None:
         right = [(atom.GetFormalCharge() == sign) == is_charged for atom in atoms]
         among, first, states = among + any(right), first + right[0], states + len(right)
     assert among >= 123
-    assert first >= 117
+    assert first >= 118
     assert states <= 1.3 * len(rows)
 
 
