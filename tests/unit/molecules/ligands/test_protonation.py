@@ -287,6 +287,7 @@ MEASURED = {
     "2-(aminomethyl)benzimidazole": ("NCc1nc2ccccc2[nH]1", 7.7),
     "N-acetylhistidine methylamide": ("CC(=O)NC(Cc1c[nH]cn1)C(=O)NC", 6.5),
     "hydroxyurea": ("NC(=O)NO", 10.6),
+    "3-nitropyrazole": ("O=[N+]([O-])c1cc[nH]n1", 9.8),
     "1-aminoisoquinoline": ("Nc1nccc2ccccc12", 7.6),
     "4-amino-2-methylpyrimidine": ("Cc1nccc(N)n1", 6.5),
     "3-aminopyridazine": ("Nc1cccnn1", 5.2),
@@ -366,6 +367,16 @@ def test_both_drawings_of_a_sulfoxide_have_one_pka(drawn: str, parent: str) -> N
         for text in (drawn, parent)
     )
     assert ours == other
+
+
+def test_a_sulfoximine_attracts_electrons() -> None:
+    """More than a sulfoxide, less than a sulfone: it had no effect."""
+    found = [
+        sites(Chem.MolFromSmiles(text))[0].pka
+        for text in ("NCCS(C)=O", "NCCS(C)(=N)=O", "NCCS(C)(=O)=O")
+    ]
+    assert found == sorted(found, reverse=True)
+    assert len(set(found)) == 3
 
 
 def test_rings_of_a_spiro_compound_do_not_multiply_their_ways() -> None:
