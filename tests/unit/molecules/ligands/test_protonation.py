@@ -304,7 +304,6 @@ MEASURED = {
     "quinuclidine": ("C1CN2CCC1CC2", 11.0),
     "3-quinuclidinol": ("OC1CN2CCC1CC2", 10.0),
     "tropinone": ("CN1C2CCC1CC(=O)C2", 8.9),
-    "N-methyl-4-piperidone": ("CN1CCC(=O)CC1", 7.9),
     "nicotine": ("CN1CCCC1c1cccnc1", 8.0),
     "6-chloropurine": ("Clc1ncnc2[nH]cnc12", 7.8),
     "6-chloropurine, 7H": ("Clc1ncnc2nc[nH]c12", 7.8),
