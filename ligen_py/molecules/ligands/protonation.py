@@ -473,18 +473,20 @@ class _Molecule:
             _groups_of[key[:2]] = key[2]
 
     def reach(self, start: int, farthest: int) -> tuple[dict[int, int], dict[int, int]]:
-        """Bonds from an atom to those near it, and the number of shortest ways."""
+        """Bonds from an atom to those near it, and the most shortest ways that meet on the way.
+
+        Rings one behind another, as in a spiro compound, do not multiply their ways.
+        """
         far, ways, front = {start: 0}, {start: 1}, [start]
         for bonds in range(1, farthest + 1):
-            following = []
+            before: dict[int, list[int]] = defaultdict(list)
             for atom in front:
                 for other in self.neighbours[atom]:
-                    if other not in far:
-                        far[other], ways[other] = bonds, 0
-                        following.append(other)
-                    if far[other] == bonds:
-                        ways[other] += ways[atom]
-            front = following
+                    if far.setdefault(other, bonds) == bonds:
+                        before[other].append(ways[atom])
+            for other, meeting in before.items():
+                ways[other] = max(len(meeting), *meeting)
+            front = list(before)
         return far, ways
 
 

@@ -11,9 +11,13 @@ of phosphorus(III) have their hydrogen at phosphorus: phosphorous acid is HP(=O)
 of which water has the ion alone, have theirs at a carboxylic acid's sulfur and a phosphoric acid's
 oxygen.
 
+Rings with a 1,3-diketone have one drawing, too: pyrazolidinediones, barbiturates, Meldrum's acid,
+indanediones and tetramic acids as ketones, coumarins, pyrones, quinolones, tetronic acids, oxicams
+and cyclohexane- and cyclopentanediones as enols; of two enols the first SMILES.
+
 What stays as it is: isoxazoles and pyrazoles, where the hydroxy form is frequent,
 3-hydroxyisoquinolines, rings with a halogen beside the nitrogen, as 6-chloro-2-hydroxypyridine,
-enols of 1,3-dicarbonyl compounds, and of imines oximes, hydrazones, cyanamides and those of
+enols of other 1,3-dicarbonyl compounds, and of imines oximes, hydrazones, cyanamides and those of
 acylated imidazoles, whose hydrogen is bonded to the acyl group.
 """
 
@@ -26,10 +30,13 @@ from rdkit import Chem, rdBase
 GROUPS = (
     ("[OX2H,SX2H:1][c:2]1[nX2:3][c,n][c,n][c,n][c,n]1", False),
     ("[OX2H:1][c:2]1[nX2:3][c,n][c,n][n,o,s]1", False),
+    ("[OX2H:1][c:2]1[nX2:3]scc1", False),
     ("[SX2H:1][c:2]1[nX2:3][c,n][c,n][n,o,s]1", False),
     ("[OX2H,SX2H:1][C:2]=[NX2:3]", False),
     ("[OX2H,SX2H:1][c:2]1[c,n][c,n][nX2:3][c,n][c,n]1", True),
     ("[nH:1]1[nX2:3][c:2]2[c,n][c,n][c,n][c,n]c2[c,n]1", False),
+    ("[nH:1]1[c:2][nX2:3]c(=[O,S])[o,s,nX3]1", False),
+    ("[nH:1]1[c:2][nX2:3]c(=[O,S])c(:a)c1:a", False),
     ("[OX2H,SX2H:1][PX3:2]", False),
     ("[SX2H:1][PX4:2]=[OX1:3]", False),
     ("[OX2H:1][CX3:2](=[SX1:3])[#6]", False),
@@ -43,6 +50,26 @@ GROUPS = (
 )
 """Pattern: 1 loses its hydrogen, 3 gets it, 2 is between or beside them, or gets it itself; and
 whether another of these groups comes first where a hydrogen can go two ways."""
+DIKETONES = (
+    "[OX2H:1][#6:2]1=,:[#6:3][#6](=O)[#7X3;H0][#7X3;H0]1",
+    "[OX2H:1][#6:2]1=,:[#6:3][#6](=O)[#7X3][#6](=[O,S])[#7X3]1",
+    "[OX2H:1][#6:2]1=[#6:3][#6](=O)O[CX4]O1",
+    "[OX2H:1][#6:2]1=,:[#6:3][#6](=O)[#7X3][CX4]1",
+    "[OX2H:1][C:2]1=[C:3]C(=O)c:c1",
+    "[OX2H:1][#6:2]1=,:[#6:3][#6](=O)[#6]~[#6]~[#8X2,#7X3]1",
+    "[CX4;H1,H2:1]1[CX3:2](=[O:3])[#6]=,:[#6][#8X2,#7X3][CX3]1=O",
+    "[CX4;H1,H2:1]1[CX3:2](=[O:3])[CX4][CX4][OX2][CX3]1=O",
+    "[CX4;H1,H2:1]1[CX3:2](=[O:3])[#6][OX2][CX3]1=O",
+    "[CX4;H1:1]1([CX3](=O)[#7])[CX3:2](=[O:3])c:cS(=O)(=O)[#7]1",
+    "[CX4;H1,H2:1]1[CX3:2](=[O:3])[CX4][CX4][CX3]1=O",
+    "[CX4;H1,H2:1]1[CX3:2](=[O:3])[CX4][CX4][CX4][CX3]1=O",
+)
+"""As GROUPS: rings with two ketones, whose enols stay beside an acyl, vinyl or azo group."""
+ENOLS = (
+    "[OX2H:1][C:2]1=[C:3][C:4](=[O:5])[CX4][CX4]1",
+    "[OX2H:1][C:2]1=[C:3][C:4](=[O:5])[CX4][CX4][CX4]1",
+)
+"""Enols whose hydrogen may be at either oxygen."""
 STAYS = "[OX2H]c1cc2ccccc2cn1"
 HALOGENS = frozenset((9, 17, 35, 53))
 DONORS = frozenset((7, 8, 16))
@@ -67,13 +94,19 @@ class _Place(NamedTuple):
 @cache
 def redrawn() -> list[Chem.Mol]:
     """The groups that are drawn in another way."""
-    return [Chem.MolFromSmarts(smarts) for smarts, _ in GROUPS]
+    return [Chem.MolFromSmarts(smarts) for smarts in (*_groups(), *ENOLS)]
+
+
+def _groups() -> dict[str, bool]:
+    """Patterns whose hydrogen moves, and whether another of them comes first."""
+    return {**dict(GROUPS), **dict.fromkeys(DIKETONES, False)}
 
 
 @cache
 def _marked() -> list[tuple[int, int, int]]:
     """Of each group the atoms 1, 2 and 3; 2 again where it has no 3."""
-    every = [{a.GetAtomMapNum(): a.GetIdx() for a in group.GetAtoms()} for group in redrawn()]
+    groups = redrawn()[: len(_groups())]
+    every = [{a.GetAtomMapNum(): a.GetIdx() for a in group.GetAtoms()} for group in groups]
     return [(numbers[1], numbers[2], numbers.get(3, numbers[2])) for numbers in every]
 
 
@@ -90,7 +123,30 @@ def as_in_water(mol: Chem.Mol) -> tuple[Chem.Mol, bool]:
     moved = False
     while (changed := next(_drawn(mol), None)) is not None:
         mol, moved = changed, True
-    return mol, moved
+    first = _first_enol(mol)
+    return first, moved or first is not mol
+
+
+def _first_enol(mol: Chem.Mol) -> Chem.Mol:
+    """The molecule with the hydrogens of its ENOLS where its SMILES is the first."""
+    for enol in redrawn()[len(_groups()) :]:
+        for match in mol.GetSubstructMatches(enol, uniquify=False):
+            other = _with_other_enol(mol, match)
+            mol = min(mol, other, key=Chem.MolToSmiles)
+    return mol
+
+
+def _with_other_enol(mol: Chem.Mol, match: tuple[int, ...]) -> Chem.Mol:
+    """The molecule with the hydrogen of an enol at its other oxygen."""
+    changed = Chem.RWMol(mol)
+    single, double = Chem.BondType.SINGLE, Chem.BondType.DOUBLE
+    for place, kind in enumerate((double, single, double, single)):
+        changed.GetBondBetweenAtoms(*match[place : place + 2]).SetBondType(kind)
+    for oxygen in (match[0], match[4]):
+        changed.GetAtomWithIdx(oxygen).SetNumExplicitHs(0)
+        changed.GetAtomWithIdx(oxygen).SetNoImplicit(False)
+    Chem.SanitizeMol(changed)
+    return changed.GetMol()
 
 
 def _drawn(mol: Chem.Mol) -> Iterator[Chem.Mol]:
@@ -101,12 +157,14 @@ def _drawn(mol: Chem.Mol) -> Iterator[Chem.Mol]:
 
 def _places(mol: Chem.Mol) -> Iterator[_Place]:
     """Where a hydrogen can move to, in any order."""
-    found = [mol.GetSubstructMatches(group, uniquify=False) for group in redrawn()]
+    groups = _groups()
+    patterns = redrawn()[: len(groups)]
+    found = [mol.GetSubstructMatches(pattern, uniquify=False) for pattern in patterns]
     if not any(found):
         return
     rank = list(Chem.CanonicalRankAtoms(mol))
     stay = {match[0] for match in mol.GetSubstructMatches(_stays())}
-    for matches, marked, (_, is_second) in zip(found, _marked(), GROUPS, strict=True):
+    for matches, marked, (smarts, is_second) in zip(found, _marked(), groups.items(), strict=True):
         for match in matches:
             giver, carbon, nitrogen = (match[i] for i in marked)
             first, middle, last = map(mol.GetAtomWithIdx, (giver, carbon, nitrogen))
@@ -115,7 +173,8 @@ def _places(mol: Chem.Mol) -> Iterator[_Place]:
             near = _beyond(mol, ring, carbon) if last.GetAtomicNum() == 7 else []
             stays = bool(HALOGENS.intersection(near))
             if is_imine or last.GetAtomicNum() == 6:
-                stays = (_is_withdrawn if is_imine else _is_conjugated)(last, middle)
+                enol = _is_acylated if smarts in DIKETONES else _is_conjugated
+                stays = (_is_withdrawn if is_imine else enol)(last, middle)
             if first.GetAtomicNum() == 6:
                 stays = not first.GetTotalNumHs()
             if giver not in stay and not stays:
@@ -162,6 +221,16 @@ def _is_conjugated(end: Chem.Atom, carbon: Chem.Atom) -> bool:
     )
 
 
+def _is_acylated(end: Chem.Atom, _: Chem.Atom) -> bool:
+    """Whether the enol of a diketone stays: one with an acyl, vinyl or azo group more."""
+    return any(
+        double.GetBondType() == Chem.BondType.DOUBLE
+        for bond in end.GetBonds()
+        if not bond.IsInRing()
+        for double in bond.GetOtherAtom(end).GetBonds()
+    )
+
+
 def _has_oxygen(atom: Chem.Atom) -> bool:
     return any(
         bond.GetBondType() == Chem.BondType.DOUBLE
@@ -193,6 +262,7 @@ def _moved(mol: Chem.Mol, place: _Place) -> Chem.Mol | None:
         _make_single(nitrogen)
         changed.GetBondBetweenAtoms(place.giver, place.carbon).SetBondType(Chem.BondType.DOUBLE)
         giver.SetChiralTag(Chem.ChiralType.CHI_UNSPECIFIED)
+        giver.SetNoImplicit(False)
         return None if Chem.SanitizeMol(changed, catchErrors=True) else changed.GetMol()
     if not giver.GetIsAromatic():
         changed.GetBondBetweenAtoms(place.giver, place.carbon).SetBondType(Chem.BondType.DOUBLE)

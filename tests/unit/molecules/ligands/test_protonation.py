@@ -186,6 +186,31 @@ NAMED = {
     "nitrobenzene": ("[O-][N+](=O)c1ccccc1", "[O-][N+](=O)c1ccccc1"),
     "tetramethylammonium": ("C[N+](C)(C)C", "C[N+](C)(C)C"),
     "phenylboronic acid": ("OB(O)c1ccccc1", "OB(O)c1ccccc1"),
+    "azathioprine": (
+        "Cn1cnc([N+](=O)[O-])c1Sc1ncnc2nc[nH]c12",
+        "Cn1cnc([N+](=O)[O-])c1Sc1ncnc2nc[nH]c12",
+    ),
+    "guanfacine": ("NC(=N)NC(=O)Cc1c(Cl)cccc1Cl", "N=C(N)NC(=O)Cc1c(Cl)cccc1Cl"),
+    "cariporide": (
+        "CC(C)c1ccc(cc1S(C)(=O)=O)C(=O)N=C(N)N",
+        "CC(C)c1ccc(C(=O)N=C(N)N)cc1S(C)(=O)=O",
+    ),
+    "scopolamine": (
+        "CN1C2CC(CC1C1OC21)OC(=O)C(CO)c1ccccc1",
+        "C[NH+]1C2CC(OC(=O)C(CO)c3ccccc3)CC1C1OC12",
+    ),
+    "ketamine": ("CNC1(CCCCC1=O)c1ccccc1Cl", "C[NH2+]C1(c2ccccc2Cl)CCCCC1=O"),
+    "amfepramone": ("CCN(CC)C(C)C(=O)c1ccccc1", "CC[NH+](CC)C(C)C(=O)c1ccccc1"),
+    "minoxidil": ("Nc1cc(nc(N)[n+]1[O-])N1CCCCC1", "Nc1cc(N2CCCCC2)nc(N)[n+]1[O-]"),
+    "thioguanine": ("Nc1nc2nc[nH]c2c(=S)[nH]1", "Nc1nc2nc[nH]c2c(=S)[nH]1"),
+    "sulfameter": ("COc1cnc(NS(=O)(=O)c2ccc(N)cc2)nc1", "COc1cnc([N-]S(=O)(=O)c2ccc(N)cc2)nc1"),
+    "2,6-diaminopyridine": ("Nc1cccc(N)n1", "Nc1cccc(N)n1"),
+    "tetrabromobenzotriazole": (
+        "Brc1c(Br)c(Br)c2[nH]nnc2c1Br",
+        "Brc1c(Br)c(Br)c2[n-]nnc2c1Br",
+    ),
+    "4,5-dicyanoimidazole": ("N#Cc1nc[nH]c1C#N", "N#Cc1nc[n-]c1C#N"),
+    "2-mercaptobenzoxazole": ("S=c1[nH]c2ccccc2o1", "S=c1[n-]c2ccccc2o1"),
     "methane": ("C", "C"),
 }
 """Name -> SMILES, and the form that is most frequent at pH 7.4."""
@@ -261,6 +286,38 @@ MEASURED = {
     "1,2-benzisothiazol-3-one": ("O=c1[nH]sc2ccccc12", 7.3),
     "2-(aminomethyl)benzimidazole": ("NCc1nc2ccccc2[nH]1", 7.7),
     "N-acetylhistidine methylamide": ("CC(=O)NC(Cc1c[nH]cn1)C(=O)NC", 6.5),
+    "hydroxyurea": ("NC(=O)NO", 10.6),
+    "3-nitropyrazole": ("O=[N+]([O-])c1cc[nH]n1", 9.8),
+    "1-aminoisoquinoline": ("Nc1nccc2ccccc12", 7.6),
+    "4-amino-2-methylpyrimidine": ("Cc1nccc(N)n1", 6.5),
+    "3-aminopyridazine": ("Nc1cccnn1", 5.2),
+    "4-aminopyridazine": ("Nc1ccnnc1", 6.7),
+    "dichlorophen": ("Oc1ccc(Cl)cc1Cc1cc(Cl)ccc1O", 7.6),
+    "hexachlorophene": ("Oc1c(Cl)cc(Cl)c(Cl)c1Cc1c(O)c(Cl)cc(Cl)c1Cl", 5.4),
+    "a tricyclic thrombin inhibitor with a lactam": (
+        "CC1C2C3CCCN3C(c3ccccc3)C2C(=O)N1Cc1ccc(F)cc1",
+        6.2,
+    ),
+    "azathioprine, 9H": ("Cn1cnc([N+](=O)[O-])c1Sc1ncnc2[nH]cnc12", 7.9),
+    "scopolamine": ("CN1C2CC(CC1C1OC21)OC(=O)C(CO)c1ccccc1", 7.6),
+    "ketamine": ("CNC1(CCCCC1=O)c1ccccc1Cl", 7.5),
+    "quinuclidine": ("C1CN2CCC1CC2", 11.0),
+    "3-quinuclidinol": ("OC1CN2CCC1CC2", 10.0),
+    "tropinone": ("CN1C2CCC1CC(=O)C2", 8.9),
+    "nicotine": ("CN1CCCC1c1cccnc1", 8.0),
+    "6-chloropurine": ("Clc1ncnc2[nH]cnc12", 7.8),
+    "6-chloropurine, 7H": ("Clc1ncnc2nc[nH]c12", 7.8),
+    "xanthine": ("O=c1[nH]c(=O)c2[nH]cnc2[nH]1", 7.5),
+    "guanosine's base": ("Cn1cnc2c(=O)[nH]c(N)nc21", 9.2),
+    "pantoprazole's benzimidazole": ("COc1ccnc(C[S+]([O-])c2nc3cc(OC(F)F)ccc3[nH]2)c1OC", 8.2),
+    "2-trifluoromethylbenzimidazole": ("FC(F)(F)c1nc2ccccc2[nH]1", 8.8),
+    "3,5-dichloro-1,2,4-triazole": ("Clc1n[nH]c(Cl)n1", 5.2),
+    "doravirine's triazolone": ("Cn1c(C)n[nH]c1=O", 9.5),
+    "5-nitrobenzotriazole": ("O=[N+]([O-])c1ccc2[nH]nnc2c1", 6.4),
+    "sulfisomidine": ("Cc1cc(NS(=O)(=O)c2ccc(N)cc2)nc(C)n1", 7.5),
+    "ethoxzolamide": ("CCOc1ccc2nc(sc2c1)S(N)(=O)=O", 8.1),
+    "salicylaldehyde": ("O=Cc1ccccc1O", 8.4),
+    "xylazine": ("Cc1cccc(C)c1NC1=NCCCS1", 6.9),
 }
 """Name -> SMILES and the pKa of its strongest base, or weakest acid (CRC Handbook, Perrin 1981)."""
 
@@ -291,6 +348,44 @@ def test_pka_is_within_the_spread_of_its_family(name: str) -> None:
     text, measured = MEASURED[name]
     found = [site.pka for site in sites(Chem.MolFromSmiles(text))]
     assert min(abs(pka - measured) for pka in found) < 0.7, found
+
+
+@pytest.mark.parametrize(
+    ("drawn", "parent"),
+    [
+        ("O=S1CCNCC1", "[O-][S+]1CCNCC1"),
+        ("CS(=O)CCC(=O)O", "C[S+]([O-])CCC(=O)O"),
+        ("CS(=O)c1ccncc1", "C[S+]([O-])c1ccncc1"),
+        ("CS(=O)c1nc2ccccc2[nH]1", "C[S+]([O-])c1nc2ccccc2[nH]1"),
+    ],
+)
+def test_both_drawings_of_a_sulfoxide_have_one_pka(drawn: str, parent: str) -> None:
+    """Parents have charges there: the sulfinyl group's effect was lost."""
+    ours, other = (
+        sorted((site.family, site.pka) for site in sites(Chem.MolFromSmiles(text)))
+        for text in (drawn, parent)
+    )
+    assert ours == other
+
+
+def test_a_sulfoximine_attracts_electrons() -> None:
+    """More than a sulfoxide, less than a sulfone: it had no effect."""
+    found = [
+        sites(Chem.MolFromSmiles(text))[0].pka
+        for text in ("NCCS(C)=O", "NCCS(C)(=N)=O", "NCCS(C)(=O)=O")
+    ]
+    assert found == sorted(found, reverse=True)
+    assert len(set(found)) == 3
+
+
+def test_rings_of_a_spiro_compound_do_not_multiply_their_ways() -> None:
+    """2-Oxa-6-azaspiro[3.3]heptane, and the bridges of quinuclidine, which meet in one atom."""
+    for text, far, ways in (("C1NCC12COC2", 4, 2), ("N12CCC(CC1)(CC2)C", 4, 3)):
+        mol = protonation._Molecule(Chem.MolFromSmiles(text))
+        nitrogen = mol.element.index(7)
+        bonds, found = mol.reach(nitrogen, 4)
+        (end,) = [i for i in bonds if bonds[i] == far]
+        assert found[end] == ways
 
 
 @pytest.mark.parametrize(
@@ -518,7 +613,7 @@ def test_dominant_forms_of_measured_molecules(shared_data: Path) -> None:
         right = [(atom.GetFormalCharge() == sign) == is_charged for atom in atoms]
         among, first, states = among + any(right), first + right[0], states + len(right)
     assert among >= 123
-    assert first >= 115
+    assert first >= 118
     assert states <= 1.3 * len(rows)
 
 

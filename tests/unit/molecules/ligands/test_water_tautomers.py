@@ -15,7 +15,7 @@ DRAWN = {
     "cytosine": ("Nc1ccnc(O)n1", "Nc1cc[nH]c(=O)n1"),
     "5-fluorouracil": ("Oc1nc(O)c(F)cn1", "O=c1[nH]cc(F)c(=O)[nH]1"),
     "cyanuric acid": ("Oc1nc(O)nc(O)n1", "O=c1[nH]c(=O)[nH]c(=O)[nH]1"),
-    "barbituric acid": ("Oc1cc(O)nc(O)n1", "O=c1cc(O)[nH]c(=O)[nH]1"),
+    "barbituric acid": ("Oc1cc(O)nc(O)n1", "O=C1CC(=O)NC(=O)N1"),
     "hypoxanthine": ("Oc1ncnc2nc[nH]c12", "O=c1[nH]cnc2[nH]cnc12"),
     "aciclovir": ("Nc1nc(O)c2ncn(COCCO)c2n1", "Nc1nc2c(ncn2COCCO)c(=O)[nH]1"),
     "2-quinolone": ("Oc1ccc2ccccc2n1", "O=c1ccc2ccccc2[nH]1"),
@@ -57,6 +57,39 @@ DRAWN = {
     "a phosphite": ("COP(O)OC", "CO[PH](=O)OC"),
     "a phosphinic acid": ("OP(O)C(F)c1ccccc1", "O=[PH](O)C(F)c1ccccc1"),
     "1H-benzotriazole": ("c1ccc2n[nH]nc2c1", "c1ccc2[nH]nnc2c1"),
+    "phenylbutazone": (
+        "CCCCC1=C(O)N(c2ccccc2)N(c2ccccc2)C1=O",
+        "CCCCC1C(=O)N(c2ccccc2)N(c2ccccc2)C1=O",
+    ),
+    "oxyphenbutazone": (
+        "CCCCC1=C(O)N(c2ccc(O)cc2)N(c2ccccc2)C1=O",
+        "CCCCC1C(=O)N(c2ccccc2)N(c2ccc(O)cc2)C1=O",
+    ),
+    "phenindione": ("OC1=C(c2ccccc2)C(=O)c2ccccc12", "O=C1c2ccccc2C(=O)C1c1ccccc1"),
+    "5-ethylbarbituric acid": ("CCc1c(O)[nH]c(=O)[nH]c1=O", "CCC1C(=O)NC(=O)NC1=O"),
+    "Meldrum's acid": ("CC1(C)OC(=O)C=C(O)O1", "CC1(C)OC(=O)CC(=O)O1"),
+    "a tetramic acid": ("OC1=CC(=O)NC1", "O=C1CNC(=O)C1"),
+    "tetronic acid": ("O=C1CC(=O)CO1", "OC1=CC(=O)OC1"),
+    "4-hydroxycoumarin": ("O=C1CC(=O)c2ccccc2O1", "O=c1cc(O)c2ccccc2o1"),
+    "warfarin": (
+        "CC(=O)C[C@H](c1ccccc1)C1C(=O)Oc2ccccc2C1=O",
+        "CC(=O)C[C@H](c1ccccc1)c1c(O)c2ccccc2oc1=O",
+    ),
+    "a 2-hydroxychromone": ("Cc1c(O)oc2ccccc2c1=O", "Cc1c(O)c2ccccc2oc1=O"),
+    "4-hydroxyquinolone": ("O=c1cc(O)[nH]c2ccccc12", "O=c1cc(O)c2ccccc2[nH]1"),
+    "4-hydroxy-6-methylpyrone": ("CC1=CC(=O)CC(=O)O1", "Cc1cc(O)cc(=O)o1"),
+    "a dihydropyrone": ("CCC1=C(O)OC(C)(C)CC1=O", "CCC1=C(O)CC(C)(C)OC1=O"),
+    "meloxicam": (
+        "CN1C(C(=O)Nc2ncc(C)s2)C(=O)c2ccccc2S1(=O)=O",
+        "CN1C(C(=O)Nc2ncc(C)s2)=C(O)c2ccccc2S1(=O)=O",
+    ),
+    "mesotrione's ring": ("CC(=O)C1C(=O)CCCC1=O", "CC(=O)C1=C(O)CCCC1=O"),
+    "cyclopentane-1,3-dione": ("O=C1CCC(=O)C1", "O=C1C=C(O)CC1"),
+    "an oxadiazolone": ("O=c1nc(-c2ccccc2)[nH]o1", "O=c1[nH]c(-c2ccccc2)no1"),
+    "a triazolone": ("Cc1nc(=O)[nH][nH]1", "Cc1n[nH]c(=O)[nH]1"),
+    "3H-guanine": ("Nc1nc(=O)c2ncn(C)c2[nH]1", "Nc1nc2c(ncn2C)c(=O)[nH]1"),
+    "1H-quinazolin-4-one": ("O=c1nc[nH]c2ccccc12", "O=c1[nH]cnc2ccccc12"),
+    "1,2-benzisothiazol-3-one": ("Oc1nsc2ccccc12", "O=c1[nH]sc2ccccc12"),
 }
 """Name -> as drawn, and as it is in water."""
 
@@ -75,9 +108,11 @@ STAYS = {
     "N-hydroxycytosine": "O=c1[nH]ccc(=NO)[nH]1",
     "a hydrazone": "NN=c1[nH]ncc2ccccc12",
     "a 2H-indole": "CC1=c2ccccc2=NC1(C)C",
-    "phenylbutazone": "CCCCc1c(O)n(-c2ccccc2)n(-c2ccccc2)c1=O",
+    "a 3-acyltetramic acid": "CC(=O)C1=C(O)CNC1=O",
+    "an arylidene barbiturate's vinylogue": "O=c1[nH]c(=O)c(C=C2C(=O)NN=C2)c(O)[nH]1",
+    "an azobarbituric acid": "O=c1[nH]c(=O)c(N=Nc2ccccc2)c(O)[nH]1",
+    "acetylacetone's enol": "CC(=O)C=C(C)O",
     "3-acetyl-2-hydroxyindole": "CC(=O)c1c(O)[nH]c2ccccc12",
-    "Meldrum's acid": "CC1(C)OC(=O)C=C(O)O1",
     "ascorbic acid": "O=C1OC(C(O)CO)C(O)=C1O",
     "an enol of a fused triazole": "Cc1sc2ncnn2c1O",
     "a pyrazol-3-ol with N=N": "CC1(C)N=NC(O)=C1",
@@ -100,6 +135,19 @@ def test_the_form_of_water_whatever_the_order_of_atoms(drawn: str, expected: str
         assert not parent.as_drawn
         random.Random(seed).shuffle(order)
     assert not as_in_water(Chem.MolFromSmiles(expected))[1]
+
+
+@pytest.mark.parametrize(
+    "drawings",
+    [
+        ("CC1CCC(=O)CC1=O", "CC1CCC(=O)C=C1O", "CC1CCC(O)=CC1=O"),
+        ("CC1C(=O)CC(F)C1=O", "CC1=C(O)CC(F)C1=O", "CC1=C(O)C(F)CC1=O"),
+    ],
+)
+def test_enols_of_a_diketone_and_the_diketone_are_one_molecule(drawings: tuple[str, ...]) -> None:
+    parents = {canonical_smiles(standardise(Chem.MolFromSmiles(text)).mol) for text in drawings}
+    assert len(parents) == 1
+    assert Chem.MolFromSmiles(parents.pop()).HasSubstructMatch(Chem.MolFromSmarts("OC=CC=O"))
 
 
 @pytest.mark.parametrize("smiles", STAYS.values(), ids=STAYS)
