@@ -1496,9 +1496,12 @@ def test_an_isopeptide_has_no_charges(tmp_path: Path, ligand_site: Site, chain: 
     assert (near & (ad4.type == Ad4Type.HD)).sum() == 1
 
 
-@pytest.mark.parametrize(("residue", "name"), [("HIS", "CE1"), ("TYR", "CE2")])
+@pytest.mark.parametrize(
+    ("residue", "name"),
+    [("HIS", "CE1"), ("TYR", "CE2"), ("GLN", "CD"), ("ALA", "CB"), ("ACE", "CH3")],
+)
 @pytest.mark.parametrize(("x", "hydrogens"), [(1.8, 0), (2.4, 1)])
-def test_a_cysteine_bound_to_a_ring_is_no_thiol(
+def test_a_cysteine_bound_to_a_carbon_is_no_thiol(
     tmp_path: Path, ligand_site: Site, residue: str, name: str, x: float, hydrogens: int
 ) -> None:
     lines = [
@@ -1512,6 +1515,27 @@ def test_a_cysteine_bound_to_a_ring_is_no_thiol(
     ad4 = prepared.typed["ad4"]
     near = np.linalg.norm(ad4.xyz - sulfur, axis=1) < 1.4
     assert (near & (ad4.type == Ad4Type.HD)).sum() == hydrogens
+
+
+@pytest.mark.parametrize(("bond", "hydrogens"), [(1.45, 1), (2.8, 3)])
+def test_a_lysine_bound_to_the_oxygen_of_a_cysteine_has_no_charge(
+    tmp_path: Path, ligand_site: Site, bond: float, hydrogens: int
+) -> None:
+    lines = [
+        *ALANINES,
+        atom("SG", "CSO", 20, (-1.6, 6.0, 0.0), "S"),
+        atom("OD", "CSO", 20, (0.0, 6.0, 0.0), "O"),
+        atom("CE", "LYS", 22, (bond + 0.5, 7.4, 0.0)),
+        atom("NZ", "LYS", 22, (bond, 6.0, 0.0), "N"),
+    ]
+    prepared = run(tmp_path, lines, ligand_site)
+    nitrogen = prepared.receptor.xyz[labels(prepared).index("A/LYS/22/NZ")]
+    ad4 = prepared.typed["ad4"]
+    near = np.linalg.norm(ad4.xyz - nitrogen, axis=1) < 1.2
+    assert (near & (ad4.type == Ad4Type.HD)).sum() == hydrogens
+    oxygen = prepared.receptor.xyz[labels(prepared).index("A/CSO/20/OD")]
+    near = np.linalg.norm(ad4.xyz - oxygen, axis=1) < 1.2
+    assert (near & (ad4.type == Ad4Type.HD)).sum() == (bond > 2)
 
 
 def test_pdb2pqr_gives_no_hydrogen_where_a_covalent_ligand_is(tmp_path: Path) -> None:
