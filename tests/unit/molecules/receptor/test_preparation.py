@@ -1517,6 +1517,21 @@ def test_a_cysteine_bound_to_a_carbon_is_no_thiol(
     assert (near & (ad4.type == Ad4Type.HD)).sum() == hydrogens
 
 
+@pytest.mark.parametrize("others", [1.0, 0.0])
+def test_atoms_without_density_are_noted_where_others_have_it(
+    tmp_path: Path, ligand_site: Site, others: float
+) -> None:
+    lines = [
+        *ALANINES,
+        atom("CB", "CYS", 20, (-0.8, 7.6, 0.0), occupancy=0.0),
+        atom("SG", "CYS", 20, (0.0, 6.0, 0.0), "S", occupancy=0.0),
+    ]
+    lines = [line.replace("  1.00", f"  {others:.2f}") for line in lines]
+    prepared = run(tmp_path, lines, ligand_site)
+    words = "noted: occupancy 0: CB, SG (in the box)"
+    assert (words in noted(prepared, "A/CYS/20")) == (others > 0)
+
+
 @pytest.mark.parametrize(("bond", "hydrogens"), [(1.45, 1), (2.8, 3)])
 def test_a_lysine_bound_to_the_oxygen_of_a_cysteine_has_no_charge(
     tmp_path: Path, ligand_site: Site, bond: float, hydrogens: int
