@@ -18,6 +18,7 @@ from ligen_py.molecules.given import (
     NoMoleculeError,
     given,
     is_molecule,
+    is_smiles,
     write_library,
 )
 
@@ -105,8 +106,10 @@ def file_of(ligand: str | Path | Molecule | None) -> Path | None:
 
 
 def _exists(path: Path) -> bool:
+    """Whether there is such a file, or such a folder that is not called like a molecule."""
     try:
-        return path.is_file()
+        is_folder = path.name != "" and path.is_dir()  # of no text, too, the path is a folder
+        return path.is_file() or (is_folder and not is_smiles(str(path)))
     except (OSError, ValueError):  # a SMILES may be too long for a name
         return False
 

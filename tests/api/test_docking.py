@@ -13,7 +13,7 @@ from rdkit.Chem import AllChem
 from ligen_py import export, report, verify
 from ligen_py.api import Hits, InputError, Pocket, dock
 from ligen_py.store.campaign.reader import open_campaign
-from tests.api.conftest import FAST
+from tests.api.conftest import FAST, PROTEIN
 from tests.mini import Mini
 
 
@@ -169,6 +169,8 @@ def _refusal(pocket: Pocket) -> str:
         (Path("nothing"), "nothing: does not exist"),
         (Path(__file__), "format unknown"),
         (Path(__file__).parent, "is a folder; give its files"),
+        (str(Path(__file__).parent), "is a folder; give its files"),
+        (PROTEIN, "1ia1_protein_one_lig_removed.pdb: a structure file has no bond orders"),
     ],
 )
 def test_a_file_that_is_none_is_a_sentence(
