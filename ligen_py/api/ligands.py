@@ -53,6 +53,11 @@ def sources_of(
     """Name of a library -> the molecules or the file, in their order; what is no molecule."""
     if ligands is None or isinstance(ligands, str | Path) or is_molecule(ligands):
         ligands = [ligands]
+    if isinstance(ligands, Mapping) or hasattr(ligands, "columns"):
+        raise TypeError(
+            f"ligands are a {type(ligands).__name__}, which gives its keys; give a list: of a data "
+            "frame the column of SMILES, of a dict its values"
+        )
     failures: list[Failure] = []
     every: list[tuple[int, Path | Given]] = []
     for index, ligand in enumerate(ligands):

@@ -4,6 +4,8 @@ import csv
 import sys
 from multiprocessing import get_context
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -194,6 +196,12 @@ def test_settings_are_those_of_a_config(pocket: Pocket) -> None:
         dock(pocket, "C", ph=20)
     with pytest.raises(TypeError, match="not int"):
         dock(pocket, [3])  # type: ignore[list-item]
+
+
+@pytest.mark.parametrize("table", [{"CCO": "ethanol"}, SimpleNamespace(columns=["CCO"])])
+def test_a_table_is_no_list_of_its_keys(pocket: Pocket, table: Any) -> None:
+    with pytest.raises(TypeError, match="give a list: of a data frame the column of SMILES"):
+        dock(pocket, table)
 
 
 def test_a_folder_gets_all_files_and_is_a_campaign(
