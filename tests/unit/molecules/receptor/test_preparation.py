@@ -936,16 +936,35 @@ def test_a_ligand_outside_the_box_and_further_molecules_are_reported(
     assert "contains several molecules; the first is used" in caplog.messages[2]
 
 
+def test_a_reference_may_be_a_pdbqt_file(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    kinds = {
+        "C": (1.0, "A"),
+        "N": (2.4, "NA"),
+        "C2": (3.1, "CG0"),
+        "G": (4.2, "G0"),
+        "H": (0, "HD"),
+    }
+    model = ["ROOT"]
+    for name, (x, kind) in kinds.items():
+        line = atom(name, "UNL", 1, (float(x), 0.0, 1.0))
+        model.append(f"{line[:66]}    +0.100 {kind}")
+    model += ["ENDROOT", "TORSDOF 0"]
+    path = write(tmp_path / "docked.pdbqt", [*("MODEL 1", *model, "ENDMDL"), "MODEL 2", *model])
+    assert site_of_ligand(path, 10.0).ligand[:, 0].tolist() == [1.0, 2.4, 3.1]
+    assert "contains several molecules; the first is used" in caplog.messages[0]
+
+
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
+        ("a.pdbqt", "rubbish\n", "contains no readable molecule|has 0 heavy atoms"),
         ("a.sdf", "", "contains no readable molecule"),
         ("a.sdf", "rubbish\n", "contains no readable molecule"),
         ("a.mol2", "rubbish\n", "contains no readable molecule"),
         ("a.mol2", MOL2.replace(" C.3", " c3"), "a MOL2 file with SYBYL's atom types"),
         ("a.pdb", "rubbish\n", "has 0 heavy atoms"),
         ("a.pdb", f"{ALANINES[0]}\n{ALANINES[1][:30]}{'*' * 24}\n", "line 2: no coordinates"),
-        ("a.xyz", LIGAND, "give an SDF, PDB or MOL2 file"),
+        ("a.xyz", LIGAND, "give an SDF, MOL2, PDB or PDBQT file"),
         ("a.sdf", LIGAND.replace("1.5000", "0.0000"), "has no coordinates"),
         ("a.sdf", LIGAND[:60], "contains no readable molecule"),
     ],
