@@ -109,7 +109,8 @@ class Selection:
                         "chains, drop and what else is taken from the structure"
                     )
                 known = sorted({name for number in present for name in _names(self.places[number])})
-                close = difflib.get_close_matches(word, known, n=3, cutoff=0.5)
+                same = [name for name in known if name.casefold() == word.casefold()]
+                close = same or difflib.get_close_matches(word, known, n=3, cutoff=0.5)
                 hint = f"; near to it are {', '.join(close)}" if close else ""
                 raise InputError(f"{self.source}: {key}: no residue is called {word}{hint}")
             result[found] = True

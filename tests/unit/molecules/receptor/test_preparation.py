@@ -1039,6 +1039,8 @@ def test_a_residue_that_is_not_there_is_named_with_its_neighbours(
     path = write(tmp_path / "w.pdb", HELD)
     with pytest.raises(InputError, match=r"keep: no residue is called A/HOH/83; near .*A/HOH/8"):
         keep(path, ligand_site, keep=["A/HOH/83"])
+    with pytest.raises(InputError, match=r"keep: no residue is called hoh; near to it are HOH$"):
+        keep(path, ligand_site, keep=["hoh"])
 
 
 def test_a_residue_of_a_chain_that_is_left_out_is_said_to_be_there(
