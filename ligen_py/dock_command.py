@@ -65,8 +65,8 @@ def _add_site(site: argparse._ArgumentGroup) -> None:
     site.add_argument(
         "--site",
         metavar="LIGAND",
-        help="reference ligand, in whose place others are docked: an SDF, MOL2 or PDB file, or its "
-        "name in the structure, such as STI or A/STI/201; a cube of 20 Angstrom around it",
+        help="reference ligand, in whose place others are docked: an SDF, MOL2, PDB or PDBQT file, "
+        "or its name in the structure, such as STI or A/STI/201; a cube of 20 Angstrom around it",
     )
     site.add_argument(
         "--autobox", metavar="FILE", help="reference ligand; the box is as large as it needs"

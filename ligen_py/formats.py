@@ -24,6 +24,9 @@ COMPRESSED = (".gz", ".zst", ".bz2")
 AMBIGUOUS = (".txt",)
 """Endings that notes may have too: such files are read only if named or matched by a glob."""
 
+STRUCTURES = (".pdb", ".ent", ".pdbqt", ".cif", ".mmcif")
+"""Endings of files without bond orders."""
+
 BYTES_PER_RECORD = {"smiles": 64, "csv": 128, "parquet": 64, "sdf": 2500, "mol2": 4000}
 """Approximate bytes of one molecule: 70 in ZINC's SMILES, 2100 in NCI's SDF with properties."""
 COMPRESSION = 4
@@ -53,6 +56,11 @@ def format_of(path: Path) -> str:
     """
     found = _format(path.name)
     if found is None:
+        if _ending(path.name) in STRUCTURES:
+            raise InputError(
+                f"{path}: a structure file has no bond orders; give molecules as SDF, MOL2 or "
+                "SMILES"
+            )
         known = ", ".join(f"*{end}" for ends in SUFFIXES.values() for end in ends)
         raise InputError(
             f"{path}: format unknown; name it {known}, or one of these with "

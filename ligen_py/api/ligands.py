@@ -18,6 +18,7 @@ from ligen_py.molecules.given import (
     NoMoleculeError,
     given,
     is_molecule,
+    is_smiles,
     write_library,
 )
 
@@ -52,6 +53,11 @@ def sources_of(
     """Name of a library -> the molecules or the file, in their order; what is no molecule."""
     if ligands is None or isinstance(ligands, str | Path) or is_molecule(ligands):
         ligands = [ligands]
+    if isinstance(ligands, Mapping) or hasattr(ligands, "columns"):
+        raise TypeError(
+            f"ligands are a {type(ligands).__name__}, which gives its keys; give a list: of a data "
+            "frame the column of SMILES, of a dict its values"
+        )
     failures: list[Failure] = []
     every: list[tuple[int, Path | Given]] = []
     for index, ligand in enumerate(ligands):
@@ -105,8 +111,10 @@ def file_of(ligand: str | Path | Molecule | None) -> Path | None:
 
 
 def _exists(path: Path) -> bool:
+    """Whether there is such a file, or such a folder that is not called like a molecule."""
     try:
-        return path.is_file()
+        is_folder = path.name != "" and path.is_dir()  # of no text, too, the path is a folder
+        return path.is_file() or (is_folder and not is_smiles(str(path)))
     except (OSError, ValueError):  # a SMILES may be too long for a name
         return False
 

@@ -80,9 +80,9 @@ class Pocket:
 
         Args:
             receptor: structure file: PDB, mmCIF or PDBQT, plain or .gz.
-            site: reference ligand: a file (SDF, MOL2 or PDB), an RDKit molecule with coordinates,
-                or the name of a ligand in the structure, such as "STI" or "A/STI/201". It is taken
-                out of the receptor. The box is a cube around its centroid.
+            site: reference ligand: a file (SDF, MOL2, PDB or PDBQT), an RDKit molecule with
+                coordinates, or the name of a ligand in the structure, such as "STI" or "A/STI/201".
+                It is taken out of the receptor. The box is a cube around its centroid.
             center: centre of the box, Angstrom.
             autobox: reference ligand as in `site`, but not by name; the box is as large as it
                 needs, with `margin` on all sides.

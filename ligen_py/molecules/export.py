@@ -12,6 +12,7 @@ from rdkit.Chem import rdMolAlign
 from rdkit.Geometry import Point3D
 
 from ligen_py.errors import InputError
+from ligen_py.molecules.pdbqt_input import ligand_as_pdb
 from ligen_py.molecules.receptor.structure import read_text
 from ligen_py.molecules.stored import molecule_of, stored
 
@@ -100,7 +101,7 @@ def symmetric_rmsd(molecule: np.ndarray, poses: np.ndarray, crystal: Path) -> np
     Args:
         molecule: as stored, u1.
         poses: positions (poses, atoms, 3) in the molecule's order, Angstrom.
-        crystal: SDF, MOL, MOL2 or PDB file, plain or .gz; its first record is used.
+        crystal: SDF, MOL, MOL2, PDB or PDBQT file, plain or .gz; its first record is used.
 
     Returns:
         None if the crystal file contains another molecule.
@@ -201,9 +202,11 @@ def _fragments(mol: Chem.Mol, atoms: int) -> list[Chem.Mol]:
 
 def _read_crystal(path: Path) -> Chem.Mol:
     kind = path.name.lower().removesuffix(".gz").rpartition(".")[2]
-    if kind not in ("sdf", "sd", "mol", "mol2", "pdb", "ent"):
-        raise InputError(f"{path}: not a reference ligand; give an SDF, PDB or MOL2 file")
+    if kind not in ("sdf", "sd", "mol", "mol2", "pdb", "ent", "pdbqt"):
+        raise InputError(f"{path}: not a reference ligand; give an SDF, MOL2, PDB or PDBQT file")
     text = read_text(path)
+    if kind == "pdbqt":
+        text, kind = ligand_as_pdb(text), "pdb"
     with rdBase.BlockLogs():
         mol = _parse(kind, text, True) or _parse(kind, text, False)
     if mol is None or not mol.GetNumConformers():

@@ -146,6 +146,25 @@ def as_pdb(path: Path, text: str) -> str:
     return "\n".join(lines)
 
 
+def ligand_as_pdb(text: str) -> str:
+    """The atoms and models of a ligand as PDB: elements in place of charges and types.
+
+    Without what is no atom, as where a macrocycle was opened.
+    """
+    found = []
+    for line in text.splitlines():
+        if line.startswith(("MODEL", "ENDMDL")):
+            found.append(f"{line}\n")
+        if not line.startswith(("ATOM", "HETATM")):
+            continue
+        word = line[77:].strip()
+        # A carbon at which a macrocycle was opened has a number: CG0.
+        element = _element("C" if word[:2] == "CG" else word)
+        if element.atomic_number:
+            found.append(f"{line[:66]:76}{element.name:>2}\n")
+    return "".join(found)
+
+
 def _element(word: str) -> gemmi.Element:
     """The element of an atom type, X where it stands for none."""
     kind = Ad4Type.__members__.get(word.upper(), Ad4Type.NONE) if word != SODIUM else Ad4Type.NONE

@@ -4,6 +4,8 @@ import csv
 import sys
 from multiprocessing import get_context
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,7 +15,7 @@ from rdkit.Chem import AllChem
 from ligen_py import export, report, verify
 from ligen_py.api import Hits, InputError, Pocket, dock
 from ligen_py.store.campaign.reader import open_campaign
-from tests.api.conftest import FAST
+from tests.api.conftest import FAST, PROTEIN
 from tests.mini import Mini
 
 
@@ -169,6 +171,8 @@ def _refusal(pocket: Pocket) -> str:
         (Path("nothing"), "nothing: does not exist"),
         (Path(__file__), "format unknown"),
         (Path(__file__).parent, "is a folder; give its files"),
+        (str(Path(__file__).parent), "is a folder; give its files"),
+        (PROTEIN, "1ia1_protein_one_lig_removed.pdb: a structure file has no bond orders"),
     ],
 )
 def test_a_file_that_is_none_is_a_sentence(
@@ -192,6 +196,12 @@ def test_settings_are_those_of_a_config(pocket: Pocket) -> None:
         dock(pocket, "C", ph=20)
     with pytest.raises(TypeError, match="not int"):
         dock(pocket, [3])  # type: ignore[list-item]
+
+
+@pytest.mark.parametrize("table", [{"CCO": "ethanol"}, SimpleNamespace(columns=["CCO"])])
+def test_a_table_is_no_list_of_its_keys(pocket: Pocket, table: Any) -> None:
+    with pytest.raises(TypeError, match="give a list: of a data frame the column of SMILES"):
+        dock(pocket, table)
 
 
 def test_a_folder_gets_all_files_and_is_a_campaign(

@@ -177,7 +177,7 @@ def test_a_signal_to_end_leaves_no_temporary_folder(tmp_path: Path, number: sign
         (["CCO", "--site", "l.sdf", "--center", "1", "2", "3"], 2, "--site and --center both say"),
         (["nothing.sdf", *SITE], 1, "nothing.sdf: does not exist"),
         (["ligand.xyz", *SITE], 1, "ligand.xyz: no such file, and no SMILES"),
-        ([str(PROTEIN), *SITE], 1, "format unknown; name it *.smi"),
+        ([str(PROTEIN), *SITE], 1, "a structure file has no bond orders; give molecules as SDF"),
         (["CCO", "--site", "ligand.sdf"], 1, "ligand.sdf: does not exist"),
         (["CCO", "--site", "XYZ"], 1, "no residue is called XYZ"),
         (["CCO", "--center", "99", "99", "99"], 1, "no receptor atom lies in the box"),

@@ -34,8 +34,7 @@ def find_cavities(xyz: np.ndarray, element: np.ndarray) -> list[FoundCavity]:
     value = burial(box, xyz, element).astype(np.int64)
     label = components(value >= BURIED)
     found = []
-    for number in range(1, int(label.max(initial=0)) + 1):
-        index = np.argwhere(label == number)
+    for index in members(label):
         depth = value[tuple(index.T)]
         volume = len(index) * SPACING**3
         if volume < LEAST_VOLUME:
@@ -48,6 +47,20 @@ def find_cavities(xyz: np.ndarray, element: np.ndarray) -> list[FoundCavity]:
         FoundCavity(rank, center, -minus, f"{volume:.0f} cubic A, burial {mean:.1f}")
         for rank, (minus, center, volume, mean) in enumerate(sorted(found), start=1)
     ]
+
+
+def members(label: np.ndarray) -> list[np.ndarray]:
+    """The points (points, 3) of each component, by its number, in the order of the grid.
+
+    In one pass: a ribosome has ten thousand components on a grid of many million points.
+    """
+    points = np.flatnonzero(label)
+    number = label.ravel()[points]
+    order = np.argsort(number, kind="stable")
+    points = points[order]
+    first = np.flatnonzero(np.diff(number[order])) + 1
+    each = np.split(points, first) if len(points) else []
+    return [np.transpose(np.unravel_index(some, label.shape)) for some in each]
 
 
 def components(mask: np.ndarray) -> np.ndarray:

@@ -14,9 +14,18 @@ SMILES_NAMES = (
 ID_NAMES = (
     *("id", "zinc_id", "zincid", "chembl_id", "molecule_chembl_id", "idnumber", "id_number"),
     *("catalog_id", "catalog_number", "compound_id", "molecule_id", "mol_id", "ligand_id"),
-    *("substance_id", "cid", "name", "title", "molecule_name", "compound_name", "mol_name"),
+    *(
+        "substance_id",
+        "molport_id",
+        "cid",
+        "name",
+        "title",
+        "molecule_name",
+        "compound_name",
+        "mol_name",
+    ),
 )
-"""Names of a name column, best first; then any that ends in _id."""
+"""Names of a name column, best first; then any that ends in _id, then these without their _."""
 
 LISTED = 40
 """Most columns that a message lists."""
@@ -49,6 +58,11 @@ def find_smiles(path: Path, names: Sequence[str]) -> int:
     for guess in SMILES_NAMES:
         if guess in known:
             return known.index(guess)
+    # PubChem writes IsomericSMILES.
+    together = [_together(name) for name in known]
+    for guess in map(_together, SMILES_NAMES):
+        if guess in together:
+            return together.index(guess)
     places = [i for i, name in enumerate(known) if "smiles" in name]
     if len(places) == 1:
         return places[0]
@@ -65,7 +79,18 @@ def find_name(names: Sequence[str], smiles: int = -1) -> int:
         if guess in known and known.index(guess) != smiles:
             return known.index(guess)
     ids = [i for i, name in enumerate(known) if name.endswith("_id") and i != smiles]
+    together = [_together(name) for name in known]
+    ids += [
+        together.index(guess)
+        for guess in map(_together, ID_NAMES)
+        if guess in together and together.index(guess) != smiles
+    ]
     return ids[0] if ids else -1
+
+
+def _together(name: str) -> str:
+    """A column's plain name without its joints, as in CatalogID."""
+    return name.replace("_", "")
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -120,7 +120,12 @@ def molecule_of_record(record: Record, messages: list[str]) -> Chem.Mol:
             raise UnusableError(Reason.UNPARSABLE, NO_ORDER)
         mol = _of_smiles(record.text)
     if mol is None:
-        raise UnusableError(Reason.UNPARSABLE, _said(messages[earlier:]))
+        said = _said(messages[earlier:])
+        if record.kind == "mol2" and said.startswith("Element "):
+            said += "; atom types of a MOL2 file are SYBYL's (c3, ca and so on are GAFF's)"
+        raise UnusableError(Reason.UNPARSABLE, said)
+    if record.kind != "smiles" and _has_lost_bonds(mol):
+        raise UnusableError(Reason.UNPARSABLE, "the record has atoms but no bonds")
     for atom in atoms_of(mol) if mol.HasQuery() else ():
         if atom.HasQuery() and _is_list(atom.DescribeQuery()):
             atom.SetAtomicNum(0)  # some lists count as their first element
@@ -130,6 +135,17 @@ def molecule_of_record(record: Record, messages: list[str]) -> Chem.Mol:
     unmark_acids(mol)
     _unmark_octahedra(mol)
     return mol
+
+
+def _has_lost_bonds(mol: Chem.Mol) -> bool:
+    """Whether carbon stands beside other heavy atoms without a single bond.
+
+    Each atom would be a molecule of its own, and one of them be docked.
+    """
+    if mol.GetNumBonds():
+        return False
+    heavy = [atom.GetAtomicNum() for atom in mol.GetAtoms() if atom.GetAtomicNum() > 1]
+    return len(heavy) > 1 and 6 in heavy
 
 
 def _unmark_octahedra(mol: Chem.Mol) -> None:

@@ -724,6 +724,8 @@ def _of_lysine(i: int, heavy: Heavy) -> str:
     if len(ties) != 1:
         return ""
     (other,) = ties
+    if heavy.symbol[other] == "O":
+        return "LYN"  # a hydroxylamine, which is far less basic than an amine
     beyond = [j for j in heavy.bonded[other] if heavy.symbol[j] == "O"]
     is_acyl = any(_apart(j, other, heavy) < CARBONYL for j in beyond)
     if is_acyl or heavy.symbol[other] in ("S", "P"):

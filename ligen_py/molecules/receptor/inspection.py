@@ -77,7 +77,7 @@ def inspect(
     amines: Collection[int],
     acids: Collection[int],
 ) -> None:
-    """Note missing atoms, chain breaks, ends, disulfides and odd residues of the kept chains.
+    """Note missing and guessed atoms, breaks, ends, disulfides and odd residues of what is kept.
 
     `kept` and `near` are masks of heavy atoms: all that are kept, and those within reach of the
     box. Residues beyond reach are counted, not named. `typed` says of residues, by number, where
@@ -89,6 +89,7 @@ def inspect(
     beyond: Counter[tuple[str, str]] = Counter()
     findings = [
         *_residues(selection, kept, typed),
+        *_unseen(selection, kept),
         *_chains(selection, kept, amines, acids),
         *_bridges(selection, kept),
     ]
@@ -126,6 +127,14 @@ def _residues(
             what = "nucleotide" if known.is_nucleic_acid() else "non-standard residue"
             found.append((number, what, typed.get(number, NO_TEMPLATE)))
     return found
+
+
+def _unseen(selection: Selection, kept: np.ndarray) -> list[tuple[int, str, str]]:
+    """Atoms that a crystallographer placed without density; programs write 0 for all atoms."""
+    unseen = kept & (selection.atoms.occupancy == 0)
+    found = selection.residues(unseen) if (kept & ~unseen).any() else []
+    names = selection.atoms.name
+    return [(number, "occupancy 0", ", ".join(names[index])) for number, index in found]
 
 
 def _chains(

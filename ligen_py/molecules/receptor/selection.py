@@ -24,13 +24,18 @@ NEIGHBOUR = 2.6
 """No bond between the heavy non-metal atoms of `COVALENT_RADIUS` that occur here is longer."""
 
 POLYMER_LINKS = frozenset((("C", "N"), ("N", "C"), ("O3'", "P"), ("P", "O3'")))
-ISOPEPTIDES = frozenset((
-    ("NZ", "C"), ("C", "NZ"), ("NZ", "CG"), ("CG", "NZ"), ("NZ", "CD"), ("CD", "NZ"),
-))  # fmt: skip
-"""A lysine bound to the end of a chain, an aspartate or a glutamate."""
-THIOETHERS = frozenset((("SG", "CE1"), ("CE1", "SG"), ("SG", "CE2"), ("CE2", "SG")))
-"""A cysteine bound to a histidine, as in tyrosinase, or to a tyrosine, as in galactose oxidase."""
-CROSSLINKS = ISOPEPTIDES | THIOETHERS
+CROSSLINKS = frozenset(
+    pair
+    for one, other in (
+        ("NZ", "C"), ("NZ", "CG"), ("NZ", "CD"), ("NZ", "OD"), ("SG", "CE1"), ("SG", "CE2"),
+        ("SG", "CD"), ("SG", "CB"), ("SG", "CH3"),
+    )
+    for pair in ((one, other), (other, one))
+)  # fmt: skip
+"""A lysine bound to the end of a chain, an aspartate or a glutamate, or by an oxygen to a cysteine
+(an NOS bridge, residue CSO). A cysteine bound to a histidine, as in tyrosinase, to a tyrosine, as
+in galactose oxidase, to a glutamine (the thioester of complement C3), to another residue's CB
+(lanthionine) or to the acetyl group that begins a cyclic peptide."""
 BRIDGES = CROSSLINKS | {("SG", "SG")}
 LINKS = POLYMER_LINKS | BRIDGES
 """Names of atoms through which residues are bound; bridges may be between two chains."""
@@ -104,7 +109,8 @@ class Selection:
                         "chains, drop and what else is taken from the structure"
                     )
                 known = sorted({name for number in present for name in _names(self.places[number])})
-                close = difflib.get_close_matches(word, known, n=3, cutoff=0.5)
+                same = [name for name in known if name.casefold() == word.casefold()]
+                close = same or difflib.get_close_matches(word, known, n=3, cutoff=0.5)
                 hint = f"; near to it are {', '.join(close)}" if close else ""
                 raise InputError(f"{self.source}: {key}: no residue is called {word}{hint}")
             result[found] = True

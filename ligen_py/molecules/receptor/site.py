@@ -12,6 +12,7 @@ from rdkit import Chem, rdBase
 
 from ligen_py.errors import InputError
 from ligen_py.molecules.elements import METALS
+from ligen_py.molecules.pdbqt_input import ligand_as_pdb
 from ligen_py.molecules.receptor.cavity_files import read_found
 from ligen_py.molecules.receptor.selection import Selection
 from ligen_py.molecules.receptor.structure import count_records, element_of, read_text
@@ -24,7 +25,7 @@ MOST_ATOMS = 1024
 """A file with more heavy atoms than this is not a ligand."""
 
 
-LIGAND_FILES = (".sdf", ".mol", ".mol2", ".pdb", ".ent")
+LIGAND_FILES = (".sdf", ".mol", ".mol2", ".pdb", ".ent", ".pdbqt")
 """Endings of a reference ligand's file, before that of a compressed one."""
 
 HERE = 4.0
@@ -116,7 +117,7 @@ def site_at(
 
 
 def site_of_ligand(path: Path, half_side: float) -> Site:
-    """A site at the heavy-atom centroid of a reference ligand (SDF, PDB or MOL2, plain or .gz).
+    """A site at the heavy-atom centroid of a reference ligand, a file of `LIGAND_FILES` or gzip.
 
     Raises InputError that names the file.
     """
@@ -207,10 +208,13 @@ def read_heavy_atoms(path: Path) -> np.ndarray:
         "mol2": _mol2_file,
         "pdb": _pdb_file,
         "ent": _pdb_file,
+        "pdbqt": _pdb_file,
     }
     if kind not in readers:
-        raise InputError(f"{path}: not a reference ligand; give an SDF, PDB or MOL2 file")
+        raise InputError(f"{path}: not a reference ligand; give an SDF, MOL2, PDB or PDBQT file")
     text = read_text(path)
+    if kind == "pdbqt":
+        text = ligand_as_pdb(text)
     if readers[kind] is _pdb_file:
         count_records(path, text)
     with rdBase.BlockLogs():

@@ -127,6 +127,17 @@ def test_bond_orders_are_not_needed_in_the_crystal_file(tmp_path: Path) -> None:
     assert len(xyz) == mol.GetNumAtoms()
 
 
+def test_a_crystal_may_be_a_pdbqt_file(tmp_path: Path) -> None:
+    mol, binary, _ = molecule_of("NCC=O")
+    rows = Chem.MolToPDBBlock(Chem.RemoveHs(mol), flavor=2).splitlines()
+    kinds = {"N": "N ", "C": "C ", "O": "OA"}
+    atoms = [f"{row[:66]}    +0.100 {kinds[row[77]]}" for row in rows if row[:6] == "HETATM"]
+    path = tmp_path / "crystal.pdbqt"
+    path.write_text("\n".join(["MODEL 1", "ROOT", *atoms, "ENDROOT", "ENDMDL", ""]))
+    xyz = mol.GetConformer().GetPositions().astype("f4")
+    assert symmetric_rmsd(binary, xyz[None], path) == pytest.approx([0], abs=1e-2)
+
+
 def test_salts_in_the_crystal_file_do_no_harm(tmp_path: Path) -> None:
     mol, binary, _ = molecule_of("CCO")
     with_salt = Chem.CombineMols(mol, Chem.MolFromSmiles("[Na+]"))
@@ -163,7 +174,7 @@ def test_an_unreadable_crystal_is_a_sentence(
     xyz = mol.GetConformer().GetPositions().astype("f4")[None]
     for name, text, sentence in (
         ("a.sdf", "nonsense", "no readable molecule"),
-        ("a.txt", "", "give an SDF, PDB or MOL2 file"),
+        ("a.txt", "", "give an SDF, MOL2, PDB or PDBQT file"),
         ("empty.pdb", "", "no readable molecule"),
     ):
         (tmp_path / name).write_text(text)

@@ -1,11 +1,12 @@
 """The cavity search, on boxes of atoms with known holes."""
 
 import itertools
+import time
 
 import numpy as np
 import pytest
 
-from ligen_py.engine.pocket.cavity import components, find_cavities
+from ligen_py.engine.pocket.cavity import components, find_cavities, members
 from ligen_py.engine.pocket.geometric_field import Box, burial
 
 
@@ -27,6 +28,24 @@ def block(holes: list[tuple[tuple[float, float, float], float]]) -> np.ndarray:
     for center, radius in holes:
         lattice = lattice[np.linalg.norm(lattice - np.array(center), axis=1) > radius]
     return lattice
+
+
+def test_members_are_the_points_of_each_component() -> None:
+    label = components(np.random.default_rng(1).random((12, 9, 7)) > 0.7)
+    found = members(label)
+    assert len(found) == label.max() > 20
+    for number, points in enumerate(found, start=1):
+        assert (points == np.argwhere(label == number)).all()
+    assert members(np.zeros((2, 2, 2), np.int64)) == []
+
+
+def test_ten_thousand_components_take_one_pass() -> None:
+    mask = np.zeros((160, 160, 160), bool)
+    mask[::7, ::7, ::7] = True
+    label = components(mask)
+    start = time.process_time()
+    assert len(members(label)) == 23**3
+    assert time.process_time() - start < 5  # one pass for each took a minute
 
 
 def test_the_larger_hole_ranks_first_and_a_full_block_has_none() -> None:

@@ -185,6 +185,10 @@ def read(path: Path, **columns: object) -> list[tuple[str, str, dict[str, str]]]
         ("long.csv", f'smiles,id,text\n"CCO","a,b","{"x" * 200_000}"\n', ("CCO", "a,b", {})),
         ("broken.csv", 'id;"Mass, mean\n(Da)";SMILES\na;46;CCO\n',
          ("CCO", "a", {"Mass, mean\n(Da)": "46"})),
+        ("pubchem.csv", "cid,CanonicalSMILES,IsomericSMILES\n1,CC(F)O,C[C@H](F)O\n",
+         ("C[C@H](F)O", "1", {"CanonicalSMILES": "CC(F)O"})),
+        ("joined.csv", "CatalogID,SMILES\nZ1,CCO\n", ("CCO", "Z1", {})),
+        ("molport.txt", "SMILES\tMOLPORTID\nCCO\tM1\n", ("CCO", "M1", {})),
         ("first.csv", '"p\nq"|id|SMILES\n1|a|CCO\n', ("CCO", "a", {"p\nq": "1"})),
     ],
 )  # fmt: skip

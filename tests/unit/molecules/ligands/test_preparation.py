@@ -393,6 +393,16 @@ def test_a_block_cut_short_is_unparsable() -> None:
         assert "cut short" in prepared.detail
 
 
+@pytest.mark.parametrize(
+    ("smiles", "reason"),
+    [("C.O.C", Reason.UNPARSABLE), ("C", Reason.NONE), ("[Na+].[Cl-]", Reason.NONE)],
+)
+def test_a_block_without_bonds_is_no_mixture_of_atoms(smiles: str, reason: Reason) -> None:
+    found = block(Chem.MolFromSmiles(smiles))
+    assert found.reason == reason
+    assert ("no bonds" in found.detail) == (reason != Reason.NONE)
+
+
 def test_an_empty_block_has_no_atoms() -> None:
     assert block(Chem.Mol()).reason == Reason.NO_ATOMS
 
@@ -537,7 +547,8 @@ def test_the_reason_is_rdkits_error_and_not_its_warning() -> None:
     found = prepare(Record(1, "x", uncharged, "mol"), SETTINGS)
     assert found.detail == "Explicit valence for atom # 1 N, 4, is greater than permitted"
     typed = "@<TRIPOS>MOLECULE\nx\n1 0\nSMALL\nNO_CHARGES\n\n@<TRIPOS>ATOM\n1 C 0 0 0 c3 1 x 0\n"
-    assert prepare(Record(1, "x", typed, "mol2"), SETTINGS).detail == "Element 'c3' not found"
+    detail = prepare(Record(1, "x", typed, "mol2"), SETTINGS).detail
+    assert detail.startswith("Element 'c3' not found; atom types of a MOL2 file are SYBYL's")
 
 
 def test_the_reason_is_that_of_a_bond_drawn_twice() -> None:

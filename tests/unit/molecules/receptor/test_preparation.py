@@ -936,16 +936,35 @@ def test_a_ligand_outside_the_box_and_further_molecules_are_reported(
     assert "contains several molecules; the first is used" in caplog.messages[2]
 
 
+def test_a_reference_may_be_a_pdbqt_file(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    kinds = {
+        "C": (1.0, "A"),
+        "N": (2.4, "NA"),
+        "C2": (3.1, "CG0"),
+        "G": (4.2, "G0"),
+        "H": (0, "HD"),
+    }
+    model = ["ROOT"]
+    for name, (x, kind) in kinds.items():
+        line = atom(name, "UNL", 1, (float(x), 0.0, 1.0))
+        model.append(f"{line[:66]}    +0.100 {kind}")
+    model += ["ENDROOT", "TORSDOF 0"]
+    path = write(tmp_path / "docked.pdbqt", [*("MODEL 1", *model, "ENDMDL"), "MODEL 2", *model])
+    assert site_of_ligand(path, 10.0).ligand[:, 0].tolist() == [1.0, 2.4, 3.1]
+    assert "contains several molecules; the first is used" in caplog.messages[0]
+
+
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
+        ("a.pdbqt", "rubbish\n", "contains no readable molecule|has 0 heavy atoms"),
         ("a.sdf", "", "contains no readable molecule"),
         ("a.sdf", "rubbish\n", "contains no readable molecule"),
         ("a.mol2", "rubbish\n", "contains no readable molecule"),
         ("a.mol2", MOL2.replace(" C.3", " c3"), "a MOL2 file with SYBYL's atom types"),
         ("a.pdb", "rubbish\n", "has 0 heavy atoms"),
         ("a.pdb", f"{ALANINES[0]}\n{ALANINES[1][:30]}{'*' * 24}\n", "line 2: no coordinates"),
-        ("a.xyz", LIGAND, "give an SDF, PDB or MOL2 file"),
+        ("a.xyz", LIGAND, "give an SDF, MOL2, PDB or PDBQT file"),
         ("a.sdf", LIGAND.replace("1.5000", "0.0000"), "has no coordinates"),
         ("a.sdf", LIGAND[:60], "contains no readable molecule"),
     ],
@@ -1020,6 +1039,8 @@ def test_a_residue_that_is_not_there_is_named_with_its_neighbours(
     path = write(tmp_path / "w.pdb", HELD)
     with pytest.raises(InputError, match=r"keep: no residue is called A/HOH/83; near .*A/HOH/8"):
         keep(path, ligand_site, keep=["A/HOH/83"])
+    with pytest.raises(InputError, match=r"keep: no residue is called hoh; near to it are HOH$"):
+        keep(path, ligand_site, keep=["hoh"])
 
 
 def test_a_residue_of_a_chain_that_is_left_out_is_said_to_be_there(
@@ -1496,9 +1517,12 @@ def test_an_isopeptide_has_no_charges(tmp_path: Path, ligand_site: Site, chain: 
     assert (near & (ad4.type == Ad4Type.HD)).sum() == 1
 
 
-@pytest.mark.parametrize(("residue", "name"), [("HIS", "CE1"), ("TYR", "CE2")])
+@pytest.mark.parametrize(
+    ("residue", "name"),
+    [("HIS", "CE1"), ("TYR", "CE2"), ("GLN", "CD"), ("ALA", "CB"), ("ACE", "CH3")],
+)
 @pytest.mark.parametrize(("x", "hydrogens"), [(1.8, 0), (2.4, 1)])
-def test_a_cysteine_bound_to_a_ring_is_no_thiol(
+def test_a_cysteine_bound_to_a_carbon_is_no_thiol(
     tmp_path: Path, ligand_site: Site, residue: str, name: str, x: float, hydrogens: int
 ) -> None:
     lines = [
@@ -1512,6 +1536,42 @@ def test_a_cysteine_bound_to_a_ring_is_no_thiol(
     ad4 = prepared.typed["ad4"]
     near = np.linalg.norm(ad4.xyz - sulfur, axis=1) < 1.4
     assert (near & (ad4.type == Ad4Type.HD)).sum() == hydrogens
+
+
+@pytest.mark.parametrize("others", [1.0, 0.0])
+def test_atoms_without_density_are_noted_where_others_have_it(
+    tmp_path: Path, ligand_site: Site, others: float
+) -> None:
+    lines = [
+        *ALANINES,
+        atom("CB", "CYS", 20, (-0.8, 7.6, 0.0), occupancy=0.0),
+        atom("SG", "CYS", 20, (0.0, 6.0, 0.0), "S", occupancy=0.0),
+    ]
+    lines = [line.replace("  1.00", f"  {others:.2f}") for line in lines]
+    prepared = run(tmp_path, lines, ligand_site)
+    words = "noted: occupancy 0: CB, SG (in the box)"
+    assert (words in noted(prepared, "A/CYS/20")) == (others > 0)
+
+
+@pytest.mark.parametrize(("bond", "hydrogens"), [(1.45, 1), (2.8, 3)])
+def test_a_lysine_bound_to_the_oxygen_of_a_cysteine_has_no_charge(
+    tmp_path: Path, ligand_site: Site, bond: float, hydrogens: int
+) -> None:
+    lines = [
+        *ALANINES,
+        atom("SG", "CSO", 20, (-1.6, 6.0, 0.0), "S"),
+        atom("OD", "CSO", 20, (0.0, 6.0, 0.0), "O"),
+        atom("CE", "LYS", 22, (bond + 0.5, 7.4, 0.0)),
+        atom("NZ", "LYS", 22, (bond, 6.0, 0.0), "N"),
+    ]
+    prepared = run(tmp_path, lines, ligand_site)
+    nitrogen = prepared.receptor.xyz[labels(prepared).index("A/LYS/22/NZ")]
+    ad4 = prepared.typed["ad4"]
+    near = np.linalg.norm(ad4.xyz - nitrogen, axis=1) < 1.2
+    assert (near & (ad4.type == Ad4Type.HD)).sum() == hydrogens
+    oxygen = prepared.receptor.xyz[labels(prepared).index("A/CSO/20/OD")]
+    near = np.linalg.norm(ad4.xyz - oxygen, axis=1) < 1.2
+    assert (near & (ad4.type == Ad4Type.HD)).sum() == (bond > 2)
 
 
 def test_pdb2pqr_gives_no_hydrogen_where_a_covalent_ligand_is(tmp_path: Path) -> None:
