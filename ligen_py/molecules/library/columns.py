@@ -14,16 +14,8 @@ SMILES_NAMES = (
 ID_NAMES = (
     *("id", "zinc_id", "zincid", "chembl_id", "molecule_chembl_id", "idnumber", "id_number"),
     *("catalog_id", "catalog_number", "compound_id", "molecule_id", "mol_id", "ligand_id"),
-    *(
-        "substance_id",
-        "molport_id",
-        "cid",
-        "name",
-        "title",
-        "molecule_name",
-        "compound_name",
-        "mol_name",
-    ),
+    *("substance_id", "molport_id", "cid", "name", "title", "molecule_name", "compound_name"),
+    "mol_name",
 )
 """Names of a name column, best first; then any that ends in _id, then these without their _."""
 
