@@ -200,11 +200,12 @@ def test_results_without_records_of_them_are_not_taken_for_up_to_date(folder: Pa
     with_another_effort(folder)
     assert "would stop: results: " in ligen(folder, "plan", "c.yaml", "--sample", "1").stdout
     assert "records of how these files were made" in run_local(folder).stdout
-    refused = ligen(folder, "run", "c.yaml", "--cores", "2")
-    assert refused.returncode == 1
-    last = refused.stdout.splitlines()[-1]
-    assert last.startswith("ligen run: error: results: Snakemake's records of how")
-    assert "'-- --forceall' behind" in last
+    for words in ((), ("--", "-n")):
+        refused = ligen(folder, "run", "c.yaml", "--cores", "2", *words)
+        assert refused.returncode == 1
+        last = refused.stdout.splitlines()[-1]
+        assert last.startswith("ligen run: error: results: Snakemake's records of how")
+        assert "'-- --forceall' behind" in last
     done = ligen(folder, "run", "c.yaml", "--cores", "2", "--", "--forceall")
     assert done.returncode == 0, done.stdout
     assert effort(folder) == "draft"
