@@ -138,8 +138,7 @@ def _require_poses(path: Path, name: str, target: TargetReader, count: int) -> N
     if target.stored < min(count, target.size):
         raise InputError(
             f"{path}: contains {target.stored} poses of target {name}, fewer than the {count} "
-            f"asked for; give a smaller --count, or set aggregate.top_poses to {count} and run "
-            "again"
+            f"asked for; give a smaller --count, or a larger aggregate.top_poses and run again"
         )
 
 
