@@ -77,6 +77,11 @@ def _add_filters(parser: argparse.ArgumentParser) -> None:
         help="molecules of these names, ranked or not",
     )
     parser.add_argument(
+        "--unscored",
+        action="store_true",
+        help="in place of molecules: the input records that are not scored, with the reason",
+    )
+    parser.add_argument(
         "--smarts",
         action="append",
         default=[],
