@@ -1,5 +1,7 @@
 import time
 
+from ligen_py.store.files.text import write_texts
+
 # An empty file named after the parts of the campaign. Other parts need another file, so the list of
 # parts is made again whatever Snakemake is told to compare.
 LISTED = f"<results>/.parts-{plan.digest[:16]}"
