@@ -138,7 +138,7 @@ def _require_poses(path: Path, name: str, target: TargetReader, count: int) -> N
     if target.stored < min(count, target.size):
         raise InputError(
             f"{path}: contains {target.stored} poses of target {name}, fewer than the {count} "
-            f"asked for; give a smaller --count, or run aggregate again with --top-poses {count}"
+            f"asked for; give a smaller --count, or a larger aggregate.top_poses and run again"
         )
 
 

@@ -87,7 +87,7 @@ def _run(options: argparse.Namespace) -> None:
             "picked %d, not %d: the campaign contains poses of %d molecules, of which the limits "
             "leave no more; loosen them%s",
             *(len(chosen), options.count, target.stored),
-            ", or run aggregate again with more --top-poses" if more else "",
+            ", or set a larger aggregate.top_poses and run again" if more else "",
         )
     else:
         log.info("picked %d of %d molecules", len(chosen), target.stored)

@@ -394,7 +394,7 @@ def _ligands(samples: dict[str, Sample]) -> float:
 def _sum(
     plan: Workplan, samples: dict[str, Sample], speed: dict[str, float], work: Path
 ) -> Iterator[tuple[str, str]]:
-    """Jobs, hours and disk; the controls, some molecules each, count as jobs alone."""
+    """Jobs, hours, disk and memory; the controls, some molecules each, count as jobs alone."""
     docked = _ligands(samples) * len(plan.pockets)
     controls = [files for target in plan.ranked for *_, files in plan.control_parts(target)]
     chunks = sum(sample.parts for sample in samples.values())
@@ -415,6 +415,10 @@ def _sum(
     timed = max(samples.values(), key=lambda sample: sample.states)
     disk = parsed + docked * used / timed.states + chunks * len(plan.pockets) * idle
     yield "disk, GB", f"{disk / 1e9:,.2f}"
+    # A job of `parse` requests less.
+    parts = ((name, chunk) for name in samples for chunk in plan.chunks(name))
+    asked = max(plan.screen_memory(*part) for part in parts)
+    yield "memory that a chunk job requests, GB", f"{asked / 1000:,.1f}"
 
 
 def _advice(plan: Workplan, samples: dict[str, Sample], speed: dict[str, float]) -> Iterator[str]:

@@ -1,6 +1,6 @@
 """Ask a finished campaign: choose columns, filter, sort, and write the answer in any format.
 
-    ligen query results/campaign.h5 --where "score > 4 and mw < 450" --sort logp --limit 20
+    ligen query results/campaign.h5 --where "score > 3 and mw < 450" --sort logp --limit 20
 
 Without filters: the best molecules of every target. Columns of numbers are read whole, which takes
 less than a second for a million molecules; texts, structures and poses only of what passes the
@@ -59,7 +59,7 @@ def _add_filters(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="EXPRESSION",
-        help='condition on columns: "score > 4 and mw < 450", "library == \'vendor\'"',
+        help='condition on columns: "score > 3 and mw < 450", "library == \'vendor\'"',
     )
     parser.add_argument(
         "--match",
@@ -75,6 +75,11 @@ def _add_filters(parser: argparse.ArgumentParser) -> None:
         action="extend",
         metavar="NAME",
         help="molecules of these names, ranked or not",
+    )
+    parser.add_argument(
+        "--unscored",
+        action="store_true",
+        help="in place of molecules: the input records that are not scored, with the reason",
     )
     parser.add_argument(
         "--smarts",

@@ -23,14 +23,18 @@ from ligen_py.config_checks import WRITTEN, check_apart, check_device, checked
 from ligen_py.errors import InputError, StoppedError, UsageError
 from ligen_py.paths import PACKAGE, examples, profile, snakefile, unknown_user
 from ligen_py.store.campaign.contents import DEEP, require_records
+from ligen_py.store.campaign.verdicts import read_verdict
 
 log = logging.getLogger("ligen_py")
 
 LOCAL = "local"
 """The profile where none is named."""
 
-NO_RUN = frozenset(("-n", "--dry-run", "--dryrun", "-np", "--unlock", "--lint", "--touch", "-t"))
-NO_RUN |= {"--summary", "--report", "--dag", "--rulegraph", "--delete-all-output", "--list-changes"}
+DRY_RUN = frozenset(("-n", "--dry-run", "--dryrun", "-np"))
+"""Flags with which Snakemake says what it would do."""
+
+NO_RUN = DRY_RUN | {"--unlock", "--lint", "--touch", "-t", "--summary", "--report", "--dag"}
+NO_RUN |= {"--rulegraph", "--delete-all-output", "--list-changes"}
 """Flags with which Snakemake runs no campaign, so that there is no table to show."""
 
 A_PART = frozenset(("--until", "-U", "--omit-from", "-O", "--batch"))
@@ -132,7 +136,7 @@ def _run(options: argparse.Namespace) -> None:
     if options.profile == LOCAL and not {"--executor", "-e"} & set(options.flags):
         check_device()
     _require_writable(folder)
-    if not {*NO_RUN, "-F", "--forceall"} & set(options.flags):
+    if not {*NO_RUN - DRY_RUN, "-F", "--forceall"} & set(options.flags):
         require_records(folder)
     if not NO_RUN & set(options.flags):
         with suppress(InputError):  # the list of parts is damaged, and may be made again now
@@ -155,7 +159,10 @@ def _run(options: argparse.Namespace) -> None:
                 _show(folder, plan.ranked, only_controls=True)
                 sys.stdout.flush()
             raise InputError(said)
-    if NO_RUN & set(options.flags) or options.quiet:
+    if NO_RUN & set(options.flags):
+        return
+    if options.quiet:
+        _warn(folder, plan.ranked)
         return
     if A_PART & {flag.partition("=")[0] for flag in options.flags} and not (
         table.is_file() and table.stat().st_mtime_ns != reported
@@ -353,6 +360,14 @@ def _error_at_the_end(path: Path) -> str:
     if "Traceback (most recent call last)" in text:
         return f"{lines[-1].strip()}; this is a fault of the program, please report it"
     return ""
+
+
+def _warn(folder: Path, targets: Sequence[str]) -> None:
+    """Say which controls failed; the stages' own warnings stand in their logs."""
+    for target in targets:
+        verdict = folder / "results" / "controls" / target / "controls.json"
+        if verdict.is_file() and not (found := read_verdict(verdict))["passed"]:
+            log.warning("%s; see %s", found["sentence"], verdict.with_suffix(".txt"))
 
 
 def _show(folder: Path, targets: Sequence[str], only_controls: bool) -> None:

@@ -79,9 +79,6 @@ MOST_CHUNKS = 100_000
 MARK = ".snakemake_timestamp"
 """File in a folder that is a result, by whose time Snakemake knows the age of the folder."""
 
-OLD = 1
-"""Time of such a mark where the folder is to be made again; 0 is no time to Snakemake."""
-
 MOST_IN_TURN = 1000
 """Parts that can be parsed one after another: each names all before it on its command line."""
 
@@ -575,17 +572,10 @@ class Workplan:
         ]
 
     def changed(self, results: Path) -> list[Path]:
-        """Exported files that are newer than the end of the job that wrote them.
-
-        Snakemake does not look into a folder. Its mark there may be made old (`results.smk`), so
-        the job's log counts as well.
-        """
-        ends = (results / "export" / MARK, results.parent / "logs" / "export.log")
-        end = max((path.stat().st_mtime for path in ends if path.exists()), default=OLD)
-        if end <= OLD:
-            return []
-        files = [path for path in self.exported(results) if path.exists()]
-        return [path for path in files if path.stat().st_mtime > end]
+        """Exported files that are newer than the end of the job that wrote them."""
+        mark = results / "export" / MARK
+        files = [path for path in self.exported(results) if mark.exists() and path.exists()]
+        return [path for path in files if path.stat().st_mtime > mark.stat().st_mtime]
 
     def exported(self, results: Path) -> list[Path]:
         """What the folder `export` has, but for PDBQT files of poses, which are named after them.

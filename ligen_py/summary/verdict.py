@@ -84,21 +84,27 @@ def _of_actives(judged: Verdict, rank_by: str) -> tuple[str, str]:
         return "fair", (
             f"Ranking: {among} are too few to say whether it prefers them (ROC AUC {value:.2f})."
         )
-    nulls = [row for row in judged.rows if row.is_null and row.figures["ROC AUC"][0] >= value]
-    best = max(nulls, key=lambda row: row.figures["ROC AUC"][0], default=None)
-    if low > 0.5 and best is None:
-        return "good", f"Ranking: it prefers {among} ({measured}), so the order means something."
-    if low > 0.5 and best is not None:
-        return "fair", (
-            f"Ranking: it prefers {among} ({measured}), but {best.by} alone does as well "
-            f"({best.figures['ROC AUC'][0]:.2f}), so the order may show no more than that."
-        )
+    if low > 0.5:
+        nulls = [(row.by, row.figures["ROC AUC"][0]) for row in judged.rows if row.is_null]
+        prefers = f"Ranking: it prefers {among} ({measured})"
+        if alone := _alone(nulls, value, low):
+            return "fair", f"{prefers}, {alone}."
+        return "good", f"{prefers}, so the order means something."
     if high < 0.5:
         return "bad", f"Ranking: it places {among} last ({measured}): ignore it."
     return "fair", (
         f"Ranking: it does not separate {among} ({measured}), so choose by contacts and chemistry, "
         "not by rank."
     )
+
+
+def _alone(nulls: Sequence[tuple[str, float]], value: float, low: float) -> str:
+    """What a property alone takes of a ranking's worth, where it is not clearly worse."""
+    by, best = max(nulls, key=lambda null: null[1], default=("", 0.0))
+    if best < low:
+        return ""
+    how = "does as well" if best >= value else "is within this interval"
+    return f"but {by} alone {how} ({best:.2f}), so the order may show no more than that"
 
 
 def _own(rows: Sequence[Row], rank_by: str) -> Row:
@@ -123,13 +129,9 @@ def _of_group(group: Group) -> tuple[str, str]:
     measured = f"ROC AUC {found.auc:.2f}, 95 % interval {low:.2f} to {high:.2f}"
     if low > 0.5:
         prefers = f"Ranking: it prefers {group.name} ({measured})"
-        property_alone, best = found.nulls[0] if found.nulls else ("", 0.0)
-        if best < found.auc:
-            return "good", f"{prefers}, so the order means something."
-        return "fair", (
-            f"{prefers}, but {property_alone} alone does as well ({best:.2f}), so the order may "
-            "show no more than that; controls with decoys of like properties show more."
-        )
+        if alone := _alone(found.nulls, found.auc, low):
+            return "fair", f"{prefers}, {alone}; controls with decoys of like properties show more."
+        return "good", f"{prefers}, so the order means something."
     if high < 0.5:
         return "bad", f"Ranking: it places {group.name} behind the others ({measured}): ignore it."
     return "fair", (

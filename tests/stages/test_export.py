@@ -355,7 +355,7 @@ def test_more_poses_than_the_campaign_holds_is_a_sentence(
     assert run(campaign, "--count", "5") == 1
     said = capsys.readouterr().err
     assert "contains 4 poses of target a, fewer than the 5 asked for" in said
-    assert "--top-poses 5" in said
+    assert "a larger aggregate.top_poses and run again" in said
     assert not (campaign.parent / "export").exists()
     # Unasked, as many as there are.
     assert run(campaign) == 0

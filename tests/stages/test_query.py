@@ -23,6 +23,7 @@ from ligen_py.molecules.interactions.receptor import surroundings
 from ligen_py.molecules.interactions.residues import interactions_of
 from ligen_py.molecules.patterns import Pattern
 from ligen_py.provenance import Run
+from ligen_py.records.ledger import Status
 from ligen_py.records.networks import NETWORKS
 from ligen_py.settings.networks import NetworksSettings
 from ligen_py.store.campaign.manifest import PartFiles
@@ -32,6 +33,7 @@ from ligen_py.store.files.table import some_rows
 from ligen_py.store.files.write import TEXT, write, write_column
 from ligen_py.summary.queries import question
 from ligen_py.summary.queries.answer import table_of
+from ligen_py.summary.table import readable
 from tests.edited import edited
 from tests.stages.factory import Molecule, write_manifest, write_part
 
@@ -116,6 +118,34 @@ def test_by_name_ranked_or_not(campaign: Path, capsys: pytest.CaptureFixture[str
     ]
     assert query.main([str(campaign), "--name", "ethanol", "nobody"]) == 1
     assert capsys.readouterr().err.endswith("campaign.h5: contains no record named nobody\n")
+
+
+def test_every_record_that_is_not_scored_is_listed(
+    campaign: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = ask(campaign, capsys, "--target", "a", "--unscored", "--limit", "0")
+    assert rows[0] == ["name", "library", "file", "line", "status"]
+    with open_campaign(campaign) as found:
+        left = found.target("a").left()
+    assert [(row[0], row[4].partition(":")[0]) for row in rows[1:]] == [
+        (readable(name), Status(status).name.lower())
+        for name, status in zip(left.name, left.status, strict=True)
+    ]
+    assert len(rows) > 2
+    both = ask(campaign, capsys, "--unscored", "--limit", "1", "--columns", "target", "name")
+    assert [row[0] for row in both[1:]] == ["a", "b"]
+    for words in (("--where", "score > 3"), ("--format", "sdf"), ("--sql", "SELECT 1")):
+        assert query.main([str(campaign), "--unscored", *words]) == 2
+        assert "unscored" in capsys.readouterr().err
+
+
+def test_a_named_record_that_is_not_scored_is_an_answer(
+    campaign: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert query.main([str(campaign), "--target", "a", "--name", "cut\x1b[31m"]) == 0
+    printed = capsys.readouterr()
+    assert "failed" in printed.out
+    assert printed.err == ""
 
 
 @pytest.mark.parametrize(

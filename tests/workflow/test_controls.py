@@ -84,7 +84,9 @@ def test_controls_come_first_and_once(folder: Path, capfd: pytest.CaptureFixture
         assert len(found.target("dhfr").scores()) == 15  # controls are not ranked
     assert would_run(folder) == {}
     assert run.main([str(config), "--cores", "2", "--quiet"]) == 0
-    assert capfd.readouterr().out == ""
+    printed = capfd.readouterr()
+    assert printed.out == ""
+    assert "controls of dhfr failed: ROC AUC" in printed.err.splitlines()[-1]
 
 
 def test_neither_makes_the_other_run_again(folder: Path) -> None:

@@ -19,6 +19,7 @@ from ligen_py import verify
 from ligen_py.store.campaign.manifest import read_manifest
 from ligen_py.store.campaign.reader import open_campaign
 from tests.workflow.small import ROOT, campaign, run_local
+from tests.workflow.test_plan import jobs
 
 FILES = {"a.smi": "CC(N)=O acetamide\n", "b.smi": "CCOCC ether\nOC(=O)Cc1ccccc1 acid\n"}
 BEFORE = {"acetamide", "ether", "acid"}
@@ -199,11 +200,12 @@ def test_results_without_records_of_them_are_not_taken_for_up_to_date(folder: Pa
     with_another_effort(folder)
     assert "would stop: results: " in ligen(folder, "plan", "c.yaml", "--sample", "1").stdout
     assert "records of how these files were made" in run_local(folder).stdout
-    refused = ligen(folder, "run", "c.yaml", "--cores", "2")
-    assert refused.returncode == 1
-    last = refused.stdout.splitlines()[-1]
-    assert last.startswith("ligen run: error: results: Snakemake's records of how")
-    assert "'-- --forceall' behind" in last
+    for words in ((), ("--", "-n")):
+        refused = ligen(folder, "run", "c.yaml", "--cores", "2", *words)
+        assert refused.returncode == 1
+        last = refused.stdout.splitlines()[-1]
+        assert last.startswith("ligen run: error: results: Snakemake's records of how")
+        assert "'-- --forceall' behind" in last
     done = ligen(folder, "run", "c.yaml", "--cores", "2", "--", "--forceall")
     assert done.returncode == 0, done.stdout
     assert effort(folder) == "draft"
@@ -242,6 +244,39 @@ def test_equal_size_and_time_are_noticed_by_deep_alone(folder: Path) -> None:
     done = ligen(folder, "run", "c.yaml", "--deep", "--cores", "2")
     assert done.returncode == 0, done.stdout
     assert ranked(folder) == {"dhfr": BEFORE - {"acetamide"} | {"acetamine"}}
+
+
+@pytest.mark.parametrize(
+    ("spoil", "said"),
+    [
+        (Path.unlink, "is missing; it is made again"),
+        (lambda path: path.write_text("mine\n"), "has changed since it was written"),
+    ],
+)
+def test_exported_files_that_are_lost_are_made_again(
+    folder: Path, spoil: Callable[[Path], object], said: str
+) -> None:
+    """As often as it happens, and also after a run that was only planned."""
+    table = folder / "results/export/dhfr.csv"
+    kept = table.read_bytes()
+    for _ in range(2):
+        spoil(table)
+        assert f"dhfr.csv {said[:10]}" in ligen(folder, "plan", "c.yaml", "--sample", "1").stdout
+        done = ligen(folder, "run", "c.yaml", "--cores", "2")
+        assert done.returncode == 0, done.stdout
+        assert f"dhfr.csv {said}" in done.stdout
+        assert table.read_bytes() == kept
+    again = run_local(folder, "--dry-run")
+    assert jobs(again.stdout) == {}, again.stdout
+
+
+def test_a_stage_that_was_asked_for_again_is_not_forgotten(folder: Path) -> None:
+    """Where the run that asked ends before the chunks do, and not for the first time."""
+    for _ in range(2):
+        assert run_local(folder, "-R", "score").returncode == 0
+    asked = run_local(folder, "results/.again/score", "-R", "score")
+    assert asked.returncode == 0, asked.stdout
+    assert jobs(run_local(folder, "--dry-run").stdout)["screen"] == 2
 
 
 def test_params_of_every_rule_are_recorded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -332,7 +332,6 @@ def test_a_finished_campaign_makes_what_it_has_lost(
         ((first.ligands,), {"parse": 1, "screen": 2, **follow}),
         ((results / "campaign.h5",), follow),
         ((results / "manifest.tsv",), {"manifest": 1, **follow}),
-        ((results / "export/one.csv",), {"export": 1, "all": 1}),
     ):
         for path in lost:
             path.unlink()
@@ -344,24 +343,6 @@ def test_a_finished_campaign_makes_what_it_has_lost(
         for path in lost:
             path.touch()
             os.utime(path, (2e9, 2e9))
-
-
-def test_exported_files_that_were_changed_are_named_and_made_again(
-    tmp_path: Path, campaign: dict[str, Any]
-) -> None:
-    """By a dry run as well, more than once: it makes the folder's mark old."""
-    described = finished(tmp_path, campaign)
-    for path in (tmp_path / "logs/export.log", *described.exported(tmp_path / "results")):
-        path.parent.mkdir(exist_ok=True)
-        path.touch()
-        os.utime(path, (2e9, 2e9))
-    edited = tmp_path / "results/export/one.csv"
-    assert described.lost(tmp_path) == []
-    os.utime(edited, (2e9 + 60, 2e9 + 60))
-    for _ in range(2):
-        assert described.lost(tmp_path) == [(edited, "has changed since it was written")]
-        result = snakemake(tmp_path, "--dry-run")
-        assert jobs(result.stdout) == {"export": 1, "all": 1}, result.stdout
 
 
 def test_what_searches_are_made_from_is_made_again_where_it_is_lost(tmp_path: Path) -> None:

@@ -92,8 +92,10 @@ def test_room_that_files_keep_for_more_rows_counts_once_a_part(
 ) -> None:
     (folder / "lib.smi").write_text("CCO ethanol\nCCN ethylamine\n" * 10_000)
     assert run(folder, "--sample", "2") == 0
-    row = next(line for line in capsys.readouterr().out.splitlines() if "disk, GB" in line)
+    printed = capsys.readouterr().out.splitlines()
+    row = next(line for line in printed if "disk, GB" in line)
     assert 0.1 < float(row.split()[-1]) < 2  # 20,000 ligands, and mostly the headers of the files
+    assert printed[printed.index(row) + 1].split()[-3:] == ["requests,", "GB", "8.0"]
 
 
 def test_a_stale_list_of_parts_is_named(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -8,7 +8,7 @@ import re
 import shlex
 from pathlib import Path
 
-from ligen_py.campaign.workplan import MARK, OLD, Workplan, stage_environment
+from ligen_py.campaign.workplan import MARK, Workplan, stage_environment
 from ligen_py.chain import BEST, PART, SEQUENCES, STAGES, TOGETHER, screen, writer
 from ligen_py.errors import InputError
 from ligen_py.provenance import stage_digest

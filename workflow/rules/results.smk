@@ -1,3 +1,7 @@
+import time
+
+from ligen_py.store.files.text import write_texts
+
 # An empty file named after the parts of the campaign. Other parts need another file, so the list of
 # parts is made again whatever Snakemake is told to compare.
 LISTED = f"<results>/.parts-{plan.digest[:16]}"
@@ -116,17 +120,19 @@ JUDGED = {"networks": made("networks")} if plan.settings.networks.best else {}
 BY_NETWORKS = ["--networks {input.networks}"] if JUDGED else []
 
 
-# A file of this folder is no output, so it cannot be asked for. Snakemake knows the age of the folder
-# by that of its own mark: an old one has all of it made again.
+# A file of this folder is no output, so it cannot be asked for. Where one is lost, another input asks
+# for all: by its age, and by its content, since Snakemake takes equal content for unchanged.
 EXPORTED = plan.exported(Path("results"))
-EXPORT_MARK = Path("results/export") / MARK
-if EXPORT_MARK.exists() and (
-    plan.changed(Path("results")) or not all(path.exists() for path in EXPORTED)
+LOST = DRAFTS / "exported_again"
+if (
+    workflow.is_main_process
+    and (Path("results/export") / MARK).exists()
+    and (plan.changed(Path("results")) or not all(path.exists() for path in EXPORTED))
 ):
     try:
-        os.utime(EXPORT_MARK, (OLD, OLD))
-    except OSError:  # another user's folder
-        pass
+        write_texts(DRAFTS, {LOST.name: f"{time.time_ns()}\n"})
+    except InputError as error:
+        raise WorkflowError(str(error)) from None
 
 
 rule export:
@@ -135,6 +141,7 @@ rule export:
         **JUDGED,
         manifest="<results>/manifest.tsv",
         pockets=plan.paths(made("pocket")),
+        lost=[LOST] if LOST.exists() else [],
     output:
         report(
             directory(made("export")),

@@ -61,7 +61,10 @@ def find_smiles(path: Path, names: Sequence[str]) -> int:
     fault, way = "several columns may contain SMILES", ""
     if not places:
         fault, way = "no column is called after SMILES", ", by its number in a table without header"
-    raise InputError(f"{path}: {fault}; name one with smiles_column{way}; {_listed(names)}")
+    raise InputError(
+        f"{path}: {fault}; name one with smiles_column{way}, or call it 'smiles' in the file; "
+        f"{_listed(names)}"
+    )
 
 
 def find_name(names: Sequence[str], smiles: int = -1) -> int:

@@ -180,7 +180,8 @@ def read_manifest(path: Path) -> Manifest:
     header = next(table, [])
     if tuple(header) != COLUMNS:
         raise InputError(
-            f"{path}: the first line must contain the tab-separated columns {', '.join(COLUMNS)}"
+            f"{path}: not the manifest of a campaign, such as results/manifest.tsv; "
+            f"the first line must contain the tab-separated columns {', '.join(COLUMNS)}"
         )
     parts = [_part(f"{path}: line {table.line_num}", row) for row in table if row]
     if not any(not part.control for part in parts):

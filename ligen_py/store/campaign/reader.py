@@ -141,14 +141,16 @@ class TargetReader:
 
     def left_named(self, names: frozenset[str]) -> Left:
         """Records that are not ranked and whose name is one of `names`."""
-        rows = self._find("left", names)
-        group = self._group["left"]
-        names_of = (spec.name for spec in fields(Left))
-        return Left(**{name: column_rows(group, Left, name, rows) for name in names_of})
+        return self._left(self._find("left", names))
 
-    def left(self) -> Left:
-        """Every record that is not ranked."""
-        return read_record(self._group["left"], Left)
+    def left(self, count: int | None = None) -> Left:
+        """The first `count` records that are not ranked, or every one."""
+        return self._left(slice(count))
+
+    def _left(self, rows: slice | np.ndarray) -> Left:
+        group = self._group["left"]
+        names = (spec.name for spec in fields(Left))
+        return Left(**{name: column_rows(group, Left, name, rows) for name in names})
 
     def chosen(self, rows: np.ndarray, rank: np.ndarray) -> Ranked:
         """Molecules by their rows of `scored`, whose ranks are given."""

@@ -1,4 +1,4 @@
-"""Expressions over columns, such as `score > 4 and mw < 450`: conditions and keys of a sort.
+"""Expressions over columns, such as `score > 3 and mw < 450`: conditions and keys of a sort.
 
 The grammar is a part of Python's: numbers, texts in quotes, names of columns, `+ - * /`,
 comparisons (chained ones, too), `in`, `and`, `or`, `not`, and the functions of `FUNCTIONS`. The
@@ -89,7 +89,7 @@ class Expression:
         """Rows for which it is true: bool (rows,)."""
         found = self._value(self.tree, columns)
         if not _is_condition(found):
-            raise self._error("is no condition; compare something, as in score > 4")
+            raise self._error("is no condition; compare something, as in score > 3")
         return np.asarray(found)
 
     def numbers(self, columns: Columns) -> np.ndarray:
@@ -255,4 +255,4 @@ def _why(text: str, error: Exception) -> str:
     place = (
         f" at character {error.offset}" if isinstance(error, SyntaxError) and error.offset else ""
     )
-    return f'cannot be read{place}; write it as in "score > 4 and mw < 450"'
+    return f'cannot be read{place}; write it as in "score > 3 and mw < 450"'

@@ -9,13 +9,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from ligen_py.errors import InputError, UsageError, close_to
-from ligen_py.records.ledger import Status
 from ligen_py.store.campaign.judged import Beside
+from ligen_py.store.campaign.layout import Left
 from ligen_py.store.campaign.reader import CampaignReader, open_campaign
 from ligen_py.summary.queries.answer import write_answer, write_lines
 from ligen_py.summary.queries.columns import INPUT, NETWORK, TEXTS, Molecules, joined
 from ligen_py.summary.queries.expression import Columns, Expression, Texts
 from ligen_py.summary.queries.forms import LIMIT, format_of
+from ligen_py.summary.queries.unscored import UNSCORED, with_left
 from ligen_py.summary.table import readable
 
 FEW = 200
@@ -38,18 +39,22 @@ def answer(options: argparse.Namespace) -> None:
         if options.sql is not None:
             _sql(options, targets, form)
             return
+        if options.unscored:
+            _unscored(options, targets, form)
+            return
         found = [question.rows(molecules) for molecules in targets]
         _require_known_names(options, targets)
-        if not any(map(len, found)):
+        named = [_named(options, molecules) for molecules in targets]
+        if not any(map(len, found)) and not any(len(left.name) for left in named):
             print("no ranked molecule fits", file=sys.stderr)
         if form == "sdf":
             write_lines(_sdf(campaign, targets, found), options.output)
             return
         parts = []
-        for molecules, rows in zip(targets, found, strict=True):
+        for molecules, rows, left in zip(targets, found, named, strict=True):
             columns = _columns(options.columns, molecules, targets)
             part = molecules.some(columns, rows)
-            parts.append(_with_unranked(part, molecules, options) if options.name else part)
+            parts.append(with_left(part, molecules, left) if options.name else part)
         every = joined(parts)
         _mention_blank_inputs(every, targets)
         write_answer(every, form, options.output)
@@ -59,12 +64,40 @@ def _sql(options: argparse.Namespace, targets: list[Molecules], form: str) -> No
     from ligen_py.summary.queries.sql import ask_sql
 
     others = ("columns", "where", "match", "name", "smarts", "not_smarts", "interacts", "sort")
-    given = [name for name in (*others, "limit") if getattr(options, name) not in (None, [])]
+    every = (*others, "limit", "unscored")
+    given = [name for name in every if getattr(options, name) not in (None, [], False)]
     if given:
         raise UsageError(f"--sql: write --{given[0].replace('_', '-')} as a part of the statement")
     if form == "sdf":
         raise UsageError("--format sdf: an answer in SQL has no poses; use --where")
     write_answer(ask_sql(targets, options.sql), form, options.output)
+
+
+def _unscored(options: argparse.Namespace, targets: list[Molecules], form: str) -> None:
+    others = ("where", "match", "name", "smarts", "not_smarts", "interacts", "sort")
+    given = [f"--{name.replace('_', '-')}" for name in others if getattr(options, name)]
+    if form == "sdf":
+        given.append("--format sdf")
+    if given:
+        raise UsageError(f"{given[0]}: needs scored molecules; leave out --unscored")
+    limit = LIMIT if options.limit is None else options.limit
+    parts = []
+    for molecules in targets:
+        left = molecules.target.left(limit or None)
+        if options.limit is None and len(molecules.target.left(limit + 1).name) > limit:
+            said = f"{molecules.target.name}: the first {limit} of them; --limit 0 gives all"
+            print(said, file=sys.stderr)
+        columns = _columns(options.columns or list(UNSCORED), molecules, targets)
+        if len(targets) > 1 and not options.columns:
+            columns.insert(0, "target")
+        none = molecules.some(columns, np.empty(0, "i8"))
+        parts.append(with_left(none, molecules, left))
+    write_answer(joined(parts), form, options.output)
+
+
+def _named(options: argparse.Namespace, molecules: Molecules) -> Left:
+    """The records of the names asked for that are not ranked; none where no name is."""
+    return molecules.target.left_named(frozenset(options.name or ()))
 
 
 def _require_known_names(options: argparse.Namespace, targets: list[Molecules]) -> None:
@@ -252,38 +285,6 @@ def _reading(molecules: Molecules, expression: Expression) -> Columns:
             raise UsageError(f"{expression.flag}: no column '{name}'{cure}") from None
 
     return column
-
-
-def _with_unranked(
-    part: dict[str, np.ndarray], molecules: Molecules, options: argparse.Namespace
-) -> dict[str, np.ndarray]:
-    """The rows, and below them the named records that are not ranked, with the reason."""
-    left = molecules.target.left_named(frozenset(options.name))
-    count = len(left.name)
-    campaign = molecules.campaign
-    texts = {
-        "target": [molecules.target.name] * count,
-        "name": list(left.name),
-        "library": [campaign.libraries[number] for number in left.library],
-        "file": [campaign.files[number] for number in left.file],
-    }
-    result = {}
-    for name, values in part.items():
-        whole = values.dtype.kind in "iu" and name != "line"
-        if values.dtype == object or whole:
-            more = np.empty(count, object)
-            more[:] = texts.get(name, [None] * count)
-        else:
-            more = left.line if name == "line" else np.full(count, np.nan)
-        result[name] = np.concatenate([values, more]) if count else values
-    status = ["scored"] * len(next(iter(part.values())))
-    status += [
-        f"{Status(code).name.lower()}: {readable(detail)}"
-        for code, detail in zip(left.status, left.detail, strict=True)
-    ]
-    result["status"] = np.empty(len(status), object)
-    result["status"][:] = status
-    return result
 
 
 def _sdf(

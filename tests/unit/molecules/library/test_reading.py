@@ -224,7 +224,7 @@ def test_columns_are_chosen_by_name_or_number(tmp_path: Path) -> None:
         (
             {},
             "no column is called after SMILES; name one with smiles_column, by its number in a "
-            "table without header; its columns are: a, b",
+            "table without header, or call it 'smiles' in the file; its columns are: a, b",
         ),
         ({"smiles_column": "c"}, "no column is called 'c'; its columns are: a, b"),
         (
