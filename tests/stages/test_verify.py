@@ -133,7 +133,7 @@ def test_a_file_that_is_no_manifest_is_no_fault_of_the_campaign(
     assert verify.main(words) == 1
     said = capsys.readouterr()
     assert "FAULT" not in said.out
-    assert "lib.smi: the first line must contain the tab-separated columns" in said.err
+    assert "lib.smi: not the manifest of a campaign" in said.err
     assert "delete the results" not in said.err
 
 
