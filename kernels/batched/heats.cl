@@ -6,7 +6,8 @@
 // counts as lower, and what is no number as higher than all. Its place in the next heat is the
 // number of lower ones. So all heats of a batch can wait in one queue, without the host.
 //
-// NumPy twin: `lowest` in ligen_py/engine/refinement/reference.py, which lists the same poses by row.
+// NumPy twin: `lowest` in ligen_py/engine/refinement/reference.py, which lists the same poses by
+// row.
 
 #pragma OPENCL FP_CONTRACT OFF
 

@@ -15,6 +15,8 @@ for _stage in CHUNK:
         log:
             f"<logs>/again/{_stage.name}.log",
         localrule: True
+        conda:
+            "../../envs/ligen.yaml"
         message:
             f"Have every chunk run {_stage.name} again, and what follows it"
         # Other content each time: Snakemake takes a newer file of equal content for unchanged.
