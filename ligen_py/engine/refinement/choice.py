@@ -78,21 +78,12 @@ class Choice:
         torsions = np.diff(ligands.first_torsion)[rows]
         room = np.minimum(counts, settings.max_num_poses)
         places = heavy * counts
-        table = np.zeros(len(rows), LIGAND)
-        of_ligand = {"atom": heavy, "torsion": torsions, "heavy": heavy, "pose": counts}
-        of_ligand |= {"turn": counts * torsions, "kept": room}
-        for name, count in of_ligand.items():
-            table[f"first_{name}"] = np.cumsum(count) - count
-        table["atoms"], table["heavy"], table["torsions"] = heavy, heavy, torsions
-        table["poses"] = counts
         spans = list(_spans(places, min(BATCH_BYTES, buffers.budget(device)) // PLACE_BYTES))
-        for first, last in spans:
-            table["first_place"][first:last] = np.cumsum(places[first:last]) - places[first:last]
 
         quaternions, translations, radians, energies = refined
         total, turns, kept = int(counts.sum()), int((counts * torsions).sum()), int(room.sum())
         most = int(torsions.max(initial=1))
-        on_device = buffers.upload(device, table)
+        on_device = buffers.upload(device, _table(heavy, torsions, counts, room, spans))
         scores = buffers.empty(device, total, np.int32)
         angles = buffers.empty(device, 2 * turns, np.float32)
         chosen = tuple(buffers.empty(device, kept, kind) for kind in CHOSEN)
@@ -176,6 +167,27 @@ class Choice:
 
 
 CHOSEN = np.uint16, np.uint8, np.int16
+
+
+def _table(
+    heavy: np.ndarray,
+    torsions: np.ndarray,
+    counts: np.ndarray,
+    room: np.ndarray,
+    spans: Sequence[tuple[int, int]],
+) -> np.ndarray:
+    """Rows of `LIGAND` of ligands without hydrogens; places start anew in each span."""
+    table = np.zeros(len(heavy), LIGAND)
+    of_ligand = {"atom": heavy, "torsion": torsions, "heavy": heavy, "pose": counts}
+    of_ligand |= {"turn": counts * torsions, "kept": room}
+    for name, count in of_ligand.items():
+        table[f"first_{name}"] = np.cumsum(count) - count
+    for span in spans:
+        places = (heavy * counts)[slice(*span)]
+        table["first_place"][slice(*span)] = np.cumsum(places) - places
+    table["atoms"], table["heavy"], table["torsions"] = heavy, heavy, torsions
+    table["poses"] = counts
+    return table
 
 
 def _spans(sizes: np.ndarray, room: int) -> Iterator[tuple[int, int]]:
