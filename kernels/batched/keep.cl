@@ -10,9 +10,10 @@
 
 #pragma OPENCL FP_CONTRACT OFF
 
-#define WORST (1e6f)  // kcal/mol: energies above are equal
-#define FINEST \
-  (1000.0f)  // scores a kcal/mol: energies that differ less are equal, the first is kept
+// Energies above are equal, kcal/mol.
+#define WORST (1e6f)
+// Scores a kcal/mol. Energies with equal scores are equal, and the first pose is kept.
+#define FINEST (1000.0f)
 
 __kernel void scores(int count,
                      __global const float2 *energies,  // a pose: before and after, kcal/mol

@@ -82,13 +82,12 @@ class Choice:
 
         quaternions, translations, radians, energies = refined
         total, turns, kept = int(counts.sum()), int((counts * torsions).sum()), int(room.sum())
-        most = int(torsions.max(initial=1))
+        widths = _widths(torsions)
         on_device = buffers.upload(device, _table(heavy, torsions, counts, room, spans))
         scores = buffers.empty(device, total, np.int32)
         angles = buffers.empty(device, 2 * turns, np.float32)
         chosen = tuple(buffers.empty(device, kept, kind) for kind in CHOSEN)
-        sizes = 4, 3, most, 2
-        poses = tuple(buffers.empty(device, kept * size, np.float32) for size in sizes)
+        poses = tuple(buffers.empty(device, kept * width, np.float32) for width in widths)
         largest = max((int(places[first:last].sum()) for first, last in spans), default=0)
         room_for_places = buffers.empty(device, 4 * largest, np.float32)
         owner = np.repeat(np.arange(len(rows), dtype=np.int32), counts)
@@ -118,42 +117,36 @@ class Choice:
         )
 
         keep = build(device, KEEP, structs={"filter_ligand_t": LIGAND})
-        program, group = program_of(device, int(heavy.max()), int(counts.max()))
-        local = group * device.sub_group_size
         calls: list[Call] = [
             (keep, "scores", _whole(total), (GROUP,), (np.int32(total), energies, scores)),
             (keep, "turns", _whole(turns), (GROUP,), (np.int32(turns), radians, angles)),
         ]
+        program, group = program_of(device, int(heavy.max()), int(counts.max()))
         before = np.concatenate([[0], np.cumsum(counts)])
         for first, last in spans:
-            for kernel, span, arguments in (
-                ("place", (int(before[first]), int(before[last])), posed),
-                ("select_poses", (first, last), judged),
-            ):
-                size = (-(-(span[1] - span[0]) // group) * local,)
-                calls.append((program, kernel, size, (local,), (*map(np.int32, span), *arguments)))
+            of_poses = int(before[first]), int(before[last])
+            calls.append(_by_sub_groups(device, program, group, "place", of_poses, posed))
+            of_ligands = first, last
+            calls.append(_by_sub_groups(device, program, group, "select_poses", of_ligands, judged))
         several = (*_whole(int(room.max())), len(rows))
         given = quaternions, translations, radians, energies
         rooms = buffers.upload(device, room.astype(np.int32))
-        moved = (np.int32(most), on_device, rooms, chosen[0], *given, *poses)
+        moved = (np.int32(widths[2]), on_device, rooms, chosen[0], *given, *poses)
         calls.append((keep, "gather", several, (GROUP, 1), moved))
         return cls(tuple(calls), chosen, poses, rows, room, torsions)
 
     def download(self, device: Device, after: Any) -> Best:
         """The kept poses, after an event."""
-        kept, most = int(self.room.sum()), int(self.torsions.max(initial=1))
-
-        def columns(
-            made: Sequence[Any], kinds: Sequence[Any], widths: Sequence[int]
-        ) -> Iterator[Any]:
-            for buffer, kind, width in zip(made, kinds, widths, strict=True):
-                shape = (kept, width) if width else kept
-                yield buffers.download(device, buffer, shape, kind, after)
-
-        number, verdict, cluster = columns(self.chosen, CHOSEN, [0] * 3)
+        kept, widths = int(self.room.sum()), _widths(self.torsions)
+        number, verdict, cluster = (
+            buffers.download(device, buffer, kept, kind, after)
+            for buffer, kind in zip(self.chosen, CHOSEN, strict=True)
+        )
         leads = verdict == Verdict.REPRESENTATIVE
-        every = columns(self.poses, [np.float32] * 4, [4, 3, most, 2])
-        quaternion, translation, radians, energies = (column[leads] for column in every)
+        quaternion, translation, radians, energies = (
+            buffers.download(device, buffer, (kept, width), np.float32, after)[leads]
+            for buffer, width in zip(self.poses, widths, strict=True)
+        )
         owner = np.repeat(np.arange(len(self.ligands)), self.room)[leads]
         return Best(
             self.ligands[owner],
@@ -161,12 +154,32 @@ class Choice:
             cluster[leads].astype(np.int32),
             quaternion,
             translation,
-            radians[np.arange(most) < self.torsions[owner, None]],
+            radians[np.arange(widths[2]) < self.torsions[owner, None]],
             energies,
         )
 
 
 CHOSEN = np.uint16, np.uint8, np.int16
+"""Types of `Choice.chosen`."""
+
+
+def _widths(torsions: np.ndarray) -> tuple[int, int, int, int]:
+    """Numbers of a pose in each buffer of `gather`, for ligands with so many torsions."""
+    return 4, 3, int(torsions.max(initial=1)), 2
+
+
+def _by_sub_groups(
+    device: Device,
+    program: Program,
+    group: int,
+    kernel: str,
+    span: tuple[int, int],
+    arguments: tuple[Any, ...],
+) -> Call:
+    """A kernel of filter.cl for some poses or ligands, the first and one past the last."""
+    local = group * device.sub_group_size
+    size = (-(-(span[1] - span[0]) // group) * local,)
+    return program, kernel, size, (local,), (*map(np.int32, span), *arguments)
 
 
 def _table(
