@@ -32,6 +32,7 @@ from ligen_py.engine.docking.mode import docker
 from ligen_py.engine.docking.search import Plan
 from ligen_py.engine.filtering.batched import filter_poses
 from ligen_py.engine.refinement.chemical_field import field_over
+from ligen_py.engine.refinement.given import kept_of
 from ligen_py.engine.refinement.maps import Grid
 from ligen_py.engine.refinement.reference import Genotype, Problem, descend
 from ligen_py.opencl import buffers
@@ -77,7 +78,8 @@ def descents(given: Complex, device: Device, settings: Settings, count: int) -> 
     plan = Plan.of(given.target.field, settings.dock)
     ligands = given.molecules.ligands
     poses = docker("auto", device, plan, 1).dock(ligands, np.arange(1))
-    kept, _ = filter_poses(device, ligands, poses, settings.filter)
+    chosen, _ = filter_poses(device, ligands, poses, settings.filter)
+    kept = kept_of(poses, chosen)
     target = given.target
     grid = Grid.over(target.field, settings.refine.spacing)
     name = settings.refine.field

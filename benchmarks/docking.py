@@ -335,7 +335,7 @@ def dock(
         name, kinds = settings.refine.field, molecules.typed["vina"].type  # type: ignore[attr-defined]
         seen = target.seen(molecules, [name])[name]
         poses, _, energies = refine_poses(
-            device, settings.refine, seen, target.field, kept, verdicts, kinds
+            device, settings.refine, seen, target.field, poses, kept, verdicts, kinds
         )
     with clock.stage("score"):
         terms = score(device, target.seen(molecules, settings.score.functions), poses)

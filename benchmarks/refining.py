@@ -40,6 +40,7 @@ from ligen_py.engine.filtering.batched import filter_poses
 from ligen_py.engine.pose_arrays import ranges, take
 from ligen_py.engine.refinement.batched import BY_LANES, BY_SUB_GROUPS, RIGID, Refiner
 from ligen_py.engine.refinement.chemical_field import ChemicalField, field_over
+from ligen_py.engine.refinement.given import kept_of
 from ligen_py.engine.refinement.maps import Grid
 from ligen_py.functions import FUNCTIONS
 from ligen_py.opencl.device import Device, select
@@ -77,7 +78,7 @@ class Given:
         plan = Plan.of(target.field, settings.dock)
         poses = docker("auto", device, plan, count).dock(molecules.ligands, np.arange(count))
         kept, _ = filter_poses(device, molecules.ligands, poses, settings.filter)
-        return cls(molecules, target, kept)
+        return cls(molecules, target, kept_of(poses, kept))
 
     def few(self, poses: int) -> "Given":
         """The same with at most so many poses of a ligand, its first ones."""

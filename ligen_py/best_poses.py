@@ -6,6 +6,7 @@ For `aggregate`, which ranks them.
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass
 from itertools import groupby, islice
 from pathlib import Path
 from typing import NamedTuple
@@ -13,10 +14,10 @@ from typing import NamedTuple
 import numpy as np
 
 from ligen_py.engine.geometry import rebuild_each
-from ligen_py.molecules.clusters import rmsd, symmetries_of_molecule
+from ligen_py.molecules.clusters import rmsd, symmetries_of_stored
 from ligen_py.molecules.export import crystal_pose, heavy_atoms_of
-from ligen_py.molecules.stored import molecule_of
 from ligen_py.records.kept import KEPT
+from ligen_py.records.kept import Chosen as Kept
 from ligen_py.records.ledger import Status
 from ligen_py.records.ligands import LIGANDS
 from ligen_py.records.poses import POSES, WORST_RUN
@@ -25,8 +26,15 @@ from ligen_py.store.campaign.layout import Pose, Reference
 from ligen_py.store.campaign.manifest import PartFiles
 from ligen_py.store.campaign.part import Part, Poses, read_best
 from ligen_py.store.campaign.writer import TargetWriter, reference_of
-from ligen_py.store.files.read import content_of, files_kept_open, read_columns, run_record
+from ligen_py.store.files.read import (
+    content_of,
+    files_kept_open,
+    read,
+    read_columns,
+    run_record,
+)
 from ligen_py.store.files.runs import Spool
+from ligen_py.store.files.same_ligands import require_kept_of
 
 ELSEWHERE = 2.0
 """Another pose lies farther than this from the best one, as no two poses of one cluster do; RMSD in
@@ -112,10 +120,7 @@ def _poses(members: Sequence[PartFiles], ligands: Sequence[Chosen]) -> list[Pose
     result = []
     with ExitStack() as stack:
         opened = [stack.enter_context(Poses(files)) for files in members]
-        runs = [
-            stack.enter_context(Poses(files, KEPT)) if _has_runs(files) else None
-            for files in members
-        ]
+        runs = [Runs.of(files) if _has_runs(files) else None for files in members]
         energies = [_energies(files) for files in members]
         texts: dict[tuple[int, int], tuple[str, str, str]] = {}
         for number, files in enumerate(members):
@@ -131,7 +136,7 @@ def _poses(members: Sequence[PartFiles], ligands: Sequence[Chosen]) -> list[Pose
                 molecule = poses.molecule(ligand)
                 gap = _gap(places[:, : poses.heavy(ligand)], energy, chosen, molecule)
             made = runs[member]
-            clusters = "" if made is None else _clusters(*made.clusters(made.kept(ligand)))
+            clusters = "" if made is None else made.clusters(ligand)
             conformation = members[member].conformation
             place = places[chosen].copy()  # the others need not stay in memory
             result.append(
@@ -171,15 +176,38 @@ def _energies(files: PartFiles) -> np.ndarray:
     return read_columns(files.scores, SCORES, ("scores/energy",))["scores/energy"]
 
 
-def _clusters(number: np.ndarray, score: np.ndarray) -> str:
-    """Clusters of runs as the campaign file has them; their scores count in -cal/mol."""
-    is_run = score >= WORST_RUN
-    number, energy = number[is_run], score[is_run] / -1000.0
-    rows = [
-        [float(own.min()), float(own.mean()), len(own)]
-        for own in (energy[number == one] for one in np.unique(number[number >= 0]))
-    ]
-    return json.dumps(sorted(rows))
+@dataclass(frozen=True)
+class Runs:
+    """The runs of a genetic algorithm that the filter kept, and in which clusters."""
+
+    first: np.ndarray
+    """First kept pose of each ligand; (ligands + 1,)."""
+    cluster: np.ndarray
+    """Of each kept pose within its ligand, -1 for none."""
+    score: np.ndarray
+    """In the search, of each kept pose, -cal/mol."""
+
+    @classmethod
+    def of(cls, files: PartFiles) -> "Runs":
+        """Read those of a part."""
+        kept: Kept = read(files.kept, KEPT, Kept)
+        (cluster,) = read_columns(files.kept, KEPT, ("verdicts/cluster",)).values()
+        made, score = read_columns(files.poses, POSES, ("poses/first_pose", "poses/score")).values()
+        require_kept_of(files.kept, kept, files.poses, made)
+        rows = np.repeat(made[:-1], np.diff(kept.first_pose)) + kept.number
+        return cls(kept.first_pose, cluster, score[rows])
+
+    def clusters(self, ligand: int) -> str:
+        """Clusters of a ligand's runs as the campaign file has them."""
+        mine = slice(self.first[ligand], self.first[ligand + 1])
+        number, score = self.cluster[mine], self.score[mine]
+        is_run = score >= WORST_RUN
+        number, energy = number[is_run], score[is_run] / -1000.0
+        rows = [
+            [float(own.min()), float(own.mean()), len(own)]
+            for own in (energy[number == one] for one in np.unique(number[number >= 0]))
+        ]
+        return json.dumps(sorted(rows))
 
 
 def _gap(places: np.ndarray, energy: np.ndarray, best: int, molecule: np.ndarray) -> float:
@@ -193,7 +221,7 @@ def _gap(places: np.ndarray, energy: np.ndarray, best: int, molecule: np.ndarray
     rivals = np.flatnonzero((square > ELSEWHERE**2) & np.isfinite(energy))
     if not len(rivals):
         return float("nan")
-    ways = symmetries_of_molecule(molecule_of(molecule))
+    ways = symmetries_of_stored(molecule)
     for rival in rivals[np.argsort(energy[rivals], kind="stable")].tolist():
         if rmsd(places[rival], places[best], ways) > ELSEWHERE:
             return float(energy[rival] - energy[best])

@@ -117,7 +117,13 @@ STAGES: dict[str, Stage] = {
             "FilterSettings",
             {"ligands": "ligands", "poses": "poses"},
         ),
-        Stage("refine", "refined", f"refined/{PART}", "RefineSettings", SITE | {"poses": "kept"}),
+        Stage(
+            "refine",
+            "refined",
+            f"refined/{PART}",
+            "RefineSettings",
+            SITE | {"poses": "poses", "kept": "kept"},
+        ),
         Stage("score", "scores", f"scores/{PART}", "ScoreSettings", SITE | {"poses": "refined"}),
         Stage(
             "aggregate",

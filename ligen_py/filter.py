@@ -1,7 +1,8 @@
 """Choose the poses worth a chemical score: sort, flag bumps, cluster, order, clip.
 
-Reads a poses file (with its ligands file), writes a kept file: at most `max_num_poses` poses a
-ligand, cluster representatives first, then other bump-free poses, then bumped ones.
+Reads a poses file (with its ligands file), writes a kept file, which says which poses they are: at
+most `max_num_poses` a ligand, cluster representatives first, then other bump-free poses, then
+bumped ones.
 """
 
 import argparse
@@ -16,14 +17,14 @@ import numpy as np
 from ligen_py import cli
 from ligen_py.engine.filtering.batched import filter_poses
 from ligen_py.opencl.device import select
-from ligen_py.provenance import Input, Run
+from ligen_py.provenance import Run
 from ligen_py.records.kept import KEPT, Verdict
 from ligen_py.records.ledger import Ledger
 from ligen_py.records.ligands import LIGANDS, Ligands
 from ligen_py.records.poses import POSES, Poses
 from ligen_py.settings.filter import FilterSettings
-from ligen_py.store.files.inputs import recorded_inputs, require_made_from
-from ligen_py.store.files.read import read, run_record
+from ligen_py.store.files.inputs import require_made_from
+from ligen_py.store.files.read import read
 from ligen_py.store.files.same_ligands import require_same_ligands
 from ligen_py.store.files.write import write
 
@@ -70,17 +71,12 @@ def run(inputs: Inputs, settings: FilterSettings, device: str | None, output: Pa
         ways = symmetries_of(ligands)
     kept, verdicts = filter_poses(chosen, ligands, poses, settings, ways)
 
-    def origins() -> list[Input]:
-        """What the poses were made from: the pocket, which later stages are given again."""
-        return recorded_inputs(inputs.poses, run_record(inputs.poses, POSES))
-
-    made_by = Run("filter", settings, inputs, chosen.label, origins)
-    records = {"ledger": ledger, "poses": kept, "verdicts": verdicts}
-    write(output, KEPT, made_by, records)
+    made_by = Run("filter", settings, inputs, chosen.label)
+    write(output, KEPT, made_by, {"ledger": ledger, "chosen": kept, "verdicts": verdicts})
     counts = np.bincount(verdicts.verdict, minlength=len(Verdict))
     log.info(
         "kept %d of %d poses: %s",
-        len(kept.restart),
+        len(kept.number),
         len(poses.restart),
         ", ".join(f"{counts[v]} {v.name.lower().replace('_', '-')}" for v in Verdict),
     )

@@ -15,9 +15,8 @@ from ligen_py.engine.functions.gnina.scorer import Gnina
 from ligen_py.engine.pose_arrays import places
 from ligen_py.engine.scoring.pose_kernel import PoseBatch
 from ligen_py.errors import InputError
-from ligen_py.molecules.clusters import rmsd, symmetries_of_molecule
+from ligen_py.molecules.clusters import rmsd, symmetries_of_stored
 from ligen_py.molecules.export import symmetric_rmsd
-from ligen_py.molecules.stored import molecule_of
 from ligen_py.opencl.device import Device
 from ligen_py.pace import Pace
 from ligen_py.provenance import Input
@@ -221,7 +220,7 @@ def judged(group: Group, terms: Terms, weight: float) -> Judged:
         xyz = [places(group.ligands, group.poses, number, slice(p, p + 1))[0] for p in two]
         heavy = int(group.ligands.heavy[number])
         octets = group.ligands.molecule[slice(*group.ligands.first_byte[number : number + 2])]
-        ways = symmetries_of_molecule(molecule_of(octets))
+        ways = symmetries_of_stored(octets)
         moved.append(rmsd(xyz[0][:heavy].astype("f8"), xyz[1][:heavy], ways))
         crystal.append(_to_crystal(group, number, xyz[1]))
         atoms.append(xyz[1].astype("f4"))

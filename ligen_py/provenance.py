@@ -8,7 +8,7 @@ function's package it hashes the modules that the stage loads (`ligen_py.functio
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
@@ -26,6 +26,12 @@ BESIDE = (".j2", ".css", ".js", ".tsv", ".txt")
 
 SUFFIXES = (".cl", ".clh", *BESIDE)
 """Endings of files, other than modules, that a stage may use."""
+
+
+@cache
+def _content(path: Path) -> bytes:
+    """A source, which belongs to several stages of one process; some file systems open slowly."""
+    return path.read_bytes()
 
 
 @cache
@@ -87,7 +93,7 @@ def sources(stage: str) -> list[Path]:
         if path in found:
             continue
         found.add(path)
-        text = path.read_text(encoding="utf-8")
+        text = _content(path).decode()
         if path.suffix == ".py":
             modules, files = _named(text)
             reached = (_module_file(name) for name in modules if name.startswith("ligen_py"))
@@ -111,7 +117,7 @@ def stage_digest(stage: str) -> str:
     """A hash over all sources of a stage: 16 hexadecimal digits."""
     digest = hashlib.sha256()
     for path in sources(stage):
-        digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+        digest.update(path.name.encode() + b"\0" + _content(path) + b"\0")
     return digest.hexdigest()[:16]
 
 
@@ -140,10 +146,6 @@ class Input(NamedTuple):
         return cls(path.name, known)
 
 
-ORIGINS = "origins"
-"""Attribute of a file for what an input of it was made from."""
-
-
 @dataclass(frozen=True)
 class Run:
     """The run record written into a file: no times, no folders, so equal runs write equal bytes."""
@@ -152,24 +154,15 @@ class Run:
     settings: "Section"
     inputs: tuple[Path | Input, ...] = ()
     device: str = ""
-    origins: Callable[[], Sequence[Input]] | None = None
-    """What an input was made from, where later stages need it; asked when the file is written,
-    since before that the input need not be on the disk."""
 
     def attributes(self) -> dict[str, str]:
         """The record as text attributes of an HDF5 file."""
         inputs = [item if isinstance(item, Input) else Input.of(item) for item in self.inputs]
-        origins = {} if self.origins is None else {ORIGINS: _as_json(self.origins())}
         return {
             "created-by": f"ligen_py {__version__}",
             "stage": self.stage,
             "stage-digest": stage_digest(self.stage),
             "settings": json.dumps(self.settings.model_dump(mode="json"), sort_keys=True),
-            "inputs": _as_json(inputs),
+            "inputs": json.dumps([item._asdict() for item in inputs]),
             "device": self.device,
-            **origins,
         }
-
-
-def _as_json(inputs: Sequence[Input]) -> str:
-    return json.dumps([item._asdict() for item in inputs])

@@ -5,8 +5,8 @@ kcal/mol, and gnina's networks. The column `total` of each is larger for better 
 sum of energies, and of the networks' logit, chooses each ligand's pose. Molecules rank by minus the
 sum of the energies, divided by a function of torsions and size.
 
-Reads a ligands file, a pocket file and any file that holds poses (kept by `filter`, or straight
-from `dock`), writes a scores file: every term of every pose, and the best pose of each ligand.
+Reads a ligands file, a pocket file and any file that holds poses (refined, or straight from
+`dock`), writes a scores file: every term of every pose, and the best pose of each ligand.
 A record is scored when one of its states is; one without a finite score fails.
 """
 
@@ -26,8 +26,7 @@ from ligen_py.engine.scoring.scores import best_poses, pose_scores, score, settl
 from ligen_py.engine.scoring.watch import watch
 from ligen_py.errors import InputError
 from ligen_py.opencl.device import select
-from ligen_py.provenance import ORIGINS, Run
-from ligen_py.records.kept import KEPT
+from ligen_py.provenance import Run
 from ligen_py.records.kinds import KINDS
 from ligen_py.records.ledger import Ledger, Status
 from ligen_py.records.ligands import LIGANDS, Ligands
@@ -58,7 +57,7 @@ class Inputs(NamedTuple):
 INPUTS = {
     "ligands": "ligands file of `parse`",
     "pocket": "pocket file of `pocket`",
-    "poses": "kept file of `filter`, or poses file of `dock`",
+    "poses": "refined file of `refine`, or poses file of `dock`",
 }
 
 
@@ -86,8 +85,7 @@ def run(inputs: Inputs, settings: ScoreSettings, device: str | None, output: Pat
     poses: Poses = read(inputs.poses, kind, Poses)
     require_same_ligands(inputs.ligands, ligands, inputs.poses, poses)
     require_made_from(inputs.poses, kind, inputs.ligands)
-    named = ORIGINS if kind is KEPT else "inputs"  # the filter reads no pocket
-    require_made_from(inputs.poses, kind, inputs.pocket, named)
+    require_made_from(inputs.poses, kind, inputs.pocket)
     field: GeometricField = read(inputs.pocket, POCKET, GeometricField)
     chosen = select(device)
 

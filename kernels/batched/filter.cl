@@ -26,6 +26,12 @@
 #define BUMP_FREE 1
 #define BUMPED 2
 #define NO_CLUSTER (-1)
+#define NEVER_IN_ONE (-32768)  // the cluster of a bumped pose, in local memory
+
+// Of the entry of a pose in `cluster`: representatives have -2 less their number there.
+static int verdict_of(int cluster) {
+  return cluster == NEVER_IN_ONE ? BUMPED : cluster < NO_CLUSTER ? REPRESENTATIVE : BUMP_FREE;
+}
 
 KERNEL void place(int first_pose,
                   int last_pose,  // of the launch; the last one is not placed
@@ -86,7 +92,6 @@ KERNEL void select_poses(
   if (number >= last_ligand) return;
   const filter_ligand_t l = ligands[number];
   __global const int *score = scores + l.first_pose;
-  __global const uchar *bump = bumped + l.first_pose;
 
   // Sort: a pose's rank is the number of poses before it.
   for (int p = sg.lane; p < l.poses; p += SG_SIZE) {
@@ -97,20 +102,21 @@ KERNEL void select_poses(
       rank += theirs > mine || (theirs == mine && other < p);
     }
     order[rank] = (ushort)p;
-    cluster[p] = NO_CLUSTER;
+    cluster[p] = (short)(bumped[l.first_pose + p] ? NEVER_IN_ONE : NO_CLUSTER);
   }
   sg_sync(sg);
 
   // Leader clustering: the best pose without a cluster founds one and takes in all poses near it.
-  // It ends early when as many representatives are found as poses are kept.
+  // It ends early when as many representatives are found as poses are kept. Without a radius each
+  // pose is a cluster.
   const float limit = squared_rmsd * (float)l.heavy;
   int clusters = 0;
   for (int rank = 0; rank < l.poses && clusters < max_num_poses; rank++) {
     const int leader = order[rank];
-    if (bump[leader] || cluster[leader] != NO_CLUSTER) continue;
-    for (int r = rank + 1 + sg.lane; r < l.poses; r += SG_SIZE) {
+    if (cluster[leader] != NO_CLUSTER) continue;
+    for (int r = rank + 1 + sg.lane; r < l.poses && limit > 0.0f; r += SG_SIZE) {
       const int p = order[r];
-      if (bump[p] || cluster[p] != NO_CLUSTER) continue;
+      if (cluster[p] != NO_CLUSTER) continue;
       int near = 0;
       for (int way = 0; way < max(1, l.ways) && !near; way++) {
         float sum = 0.0f;
@@ -132,17 +138,20 @@ KERNEL void select_poses(
     sg_sync(sg);
   }
 
-  if (sg.lane != 0) return;
-  int kept = 0;
-  for (int verdict = REPRESENTATIVE; verdict <= BUMPED; verdict++) {
-    for (int rank = 0; rank < l.poses && kept < max_num_poses; rank++) {
-      const int p = order[rank];
-      const int leads = cluster[p] < NO_CLUSTER;
-      if ((bump[p] ? BUMPED : leads ? REPRESENTATIVE : BUMP_FREE) != verdict) continue;
-      const int slot = l.first_kept + kept++;
-      kept_pose[slot] = (ushort)p;
-      kept_verdict[slot] = (uchar)verdict;
-      kept_cluster[slot] = (short)(leads ? -2 - cluster[p] : cluster[p]);
+  // A pose's place is the number of those with a lower verdict, or with the same one before it.
+  for (int rank = sg.lane; rank < l.poses; rank += SG_SIZE) {
+    const int p = order[rank], own = cluster[p], verdict = verdict_of(own);
+    int kept = 0;
+    for (int other = 0; other < l.poses; other++) {
+      const int theirs = verdict_of(cluster[order[other]]);
+      kept += theirs < verdict || (theirs == verdict && other < rank);
     }
+    if (kept >= max_num_poses) continue;
+    const int slot = l.first_kept + kept;
+    kept_pose[slot] = (ushort)p;
+    kept_verdict[slot] = (uchar)verdict;
+    kept_cluster[slot] = (short)(verdict == REPRESENTATIVE ? -2 - own
+                                 : verdict == BUMPED       ? NO_CLUSTER
+                                                           : own);
   }
 }

@@ -30,6 +30,12 @@ def gathered(values: np.ndarray, starts: np.ndarray, counts: np.ndarray) -> np.n
     return found
 
 
+def joined_slices(values: np.ndarray, first: np.ndarray, last: np.ndarray) -> np.ndarray:
+    """`values[first:last]` of each, one after another; for slices that are long."""
+    slices = [values[a:b] for a, b in zip(first.tolist(), last.tolist(), strict=True)]
+    return np.concatenate([values[:0], *slices])
+
+
 def kernel_torsions(axis: np.ndarray, limits: np.ndarray) -> np.ndarray:
     """Rows (torsions, 8) of `torsion_t` in geometry.clh: axis, ranges of the far side, padding."""
     return np.pad(np.concatenate([axis, limits], axis=1).astype(np.int16), ((0, 0), (0, 2)))

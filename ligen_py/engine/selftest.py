@@ -12,6 +12,7 @@ from ligen_py.engine.filtering.batched import filter_poses, is_bumped
 from ligen_py.engine.pose_arrays import places
 from ligen_py.engine.random_input import make_field, make_ligands, make_poses
 from ligen_py.opencl.device import Device
+from ligen_py.records.kept import Chosen
 from ligen_py.records.ligands import Ligands
 from ligen_py.records.poses import Poses
 from ligen_py.settings.dock import DockSettings
@@ -53,7 +54,7 @@ def _docked_alike(found: Poses, ligands: Ligands, plan: Plan, number: int) -> bo
     )
 
 
-def _kept_alike(kept: Poses, ligands: Ligands, poses: Poses, number: int) -> bool:
+def _kept_alike(kept: Chosen, ligands: Ligands, poses: Poses, number: int) -> bool:
     atoms = slice(ligands.first_atom[number], ligands.first_atom[number + 1])
     rows = slice(poses.first_pose[number], poses.first_pose[number + 1])
     xyz = places(ligands, poses, number)
@@ -62,4 +63,4 @@ def _kept_alike(kept: Poses, ligands: Ligands, poses: Poses, number: int) -> boo
         poses.score[rows], is_bumped(poses, 0)[rows], xyz[:, heavy], 2.0, POSES // 2
     )
     mine = slice(kept.first_pose[number], kept.first_pose[number + 1])
-    return np.array_equal(kept.restart[mine], chosen)
+    return np.array_equal(kept.number[mine], chosen)

@@ -25,6 +25,9 @@ from ligen_py.settings.dock import DockSettings
 from ligen_py.settings.filter import FilterSettings
 from ligen_py.settings.refine import RefineSettings
 
+CLUSTERED = FilterSettings(cluster_rmsd=1.0)
+"""With both kernels of the filter: without a radius poses are not placed."""
+
 Work = Callable[[], Sequence[np.ndarray]]
 
 
@@ -108,8 +111,8 @@ class Stages:
         return StageTrial(self.device, f"batched/{name}.cl", work, self.count, runs)
 
     def _filter(self) -> Sequence[np.ndarray]:
-        kept, words = filter_poses(self.device, self.ligands, self.poses, FilterSettings())
-        return kept.restart, words.verdict, words.cluster
+        kept, words = filter_poses(self.device, self.ligands, self.poses, CLUSTERED)
+        return kept.number, words.verdict, words.cluster
 
     def _refining(self) -> Work:
         """In Vina's field; its maps are made before."""

@@ -7,6 +7,7 @@ import numpy as np
 from rdkit import Chem
 
 from ligen_py.records.ligands import Ligands
+from ligen_py.records.molecule import parts_of
 
 MOST_SYMMETRIES = 1000
 """Ways to map a molecule onto itself that are tried at most."""
@@ -45,10 +46,11 @@ def symmetries_of(ligands: Ligands) -> list[np.ndarray]:
     return found
 
 
-def symmetries_of_molecule(mol: Chem.Mol) -> np.ndarray:
-    """`symmetries` of a molecule whose heavy atoms stand first."""
-    element = np.array([atom.GetAtomicNum() for atom in mol.GetAtoms()])
-    bond = [(bond.GetBeginAtomIdx(), bond.GetEndAtomIdx()) for bond in mol.GetBonds()]
+def symmetries_of_stored(octets: np.ndarray) -> np.ndarray:
+    """`symmetries` of a stored molecule, u1, whose heavy atoms stand first."""
+    parts = parts_of(octets)
+    element = np.array([atom.element for atom in parts.atoms])
+    bond = [(bond.near, bond.far) for bond in parts.bonds]
     return symmetries(element, np.array(bond, int).reshape(-1, 2))
 
 

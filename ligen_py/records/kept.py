@@ -1,13 +1,12 @@
-"""Chosen poses: the file of `filter`."""
+"""Which poses are refined: the file of `filter`."""
 
 from dataclasses import dataclass
 from enum import IntEnum
 
 import numpy as np
 
-from ligen_py.records.column import Kind, Record, column
+from ligen_py.records.column import Bounds, Kind, Record, column
 from ligen_py.records.ledger import Ledger
-from ligen_py.records.poses import Poses
 
 
 class Verdict(IntEnum):
@@ -19,11 +18,25 @@ class Verdict(IntEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Chosen(Record):
+    """Docked poses that are kept, in the filter's order."""
+
+    first_pose: np.ndarray = column("i8", "ligand+1", into="pose", doc="offsets of kept poses")
+    number: np.ndarray = column(
+        "i4", "pose", doc="place of the pose among those of its ligand in the poses file"
+    )
+
+    def bounds(self) -> Bounds:
+        """Places."""
+        yield "number", self.number >= 0
+
+
+@dataclass(frozen=True, slots=True)
 class Verdicts(Record):
-    """The filter's verdict on each kept pose, in the same order as the kept poses."""
+    """The verdict on each kept pose, in the same order as the kept poses."""
 
     verdict: np.ndarray = column("u1", "pose", enum=Verdict, doc="class of the pose")
     cluster: np.ndarray = column("i4", "pose", doc="cluster within the ligand, -1 for bumped poses")
 
 
-KEPT = Kind("kept", 1, {"ledger": Ledger, "poses": Poses, "verdicts": Verdicts})
+KEPT = Kind("kept", 2, {"ledger": Ledger, "chosen": Chosen, "verdicts": Verdicts})

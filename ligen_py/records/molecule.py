@@ -106,8 +106,7 @@ def parts_of(octets: np.ndarray) -> Parts:
         [Side._make(row) for row in SIDE.iter_unpack(data[sides:])],
     )
     _require(bool(found.atoms), "atoms")
-    for atom in found.atoms:
-        _check_atom(atom)
+    _check_atoms(found.atoms)
     _check_bonds(found)
     return found
 
@@ -118,24 +117,27 @@ def checked(octets: np.ndarray, atoms: int) -> np.ndarray:
     return octets
 
 
-def _check_atom(atom: Atom) -> None:
-    _require(1 <= atom.element <= ELEMENTS, "known elements")
-    _require(atom.chirality <= CHIRALITIES, "known chirality")
-    _require(atom.hydrogens <= HYDROGENS, "a possible number of hydrogens")
-    _require(atom.radicals <= HYDROGENS, "a possible number of radicals")
-    _require(atom.flags // HYBRID <= HYBRIDS, "known hybridisation")
+def _check_atoms(atoms: list[Atom]) -> None:
+    element, _, _, hydrogens, radicals, chirality, flags = zip(*atoms, strict=True)
+    _require(min(element) >= 1 and max(element) <= ELEMENTS, "known elements")
+    _require(max(chirality) <= CHIRALITIES, "known chirality")
+    _require(max(hydrogens) <= HYDROGENS, "a possible number of hydrogens")
+    _require(max(radicals) <= HYDROGENS, "a possible number of radicals")
+    _require(max(flags) // HYBRID <= HYBRIDS, "known hybridisation")
 
 
 def _check_bonds(parts: Parts) -> None:
     count, sides = len(parts.atoms), iter(parts.sides)
     around: list[set[int]] = [set() for _ in range(count)]
-    for near, far, order, stereo, flags in parts.bonds:
+    for near, far, *_ in parts.bonds:
         _require(near < count and far < count and near != far, "bonds between its atoms")
-        _require(far not in around[near], "one bond between two atoms")
-        _require(order <= ORDERS and stereo <= STEREOS, "known kinds of bonds")
-        _require(flags // DIRECTION <= DIRECTIONS, "known directions of bonds")
         around[near].add(far)
         around[far].add(near)
+    if parts.bonds:
+        _, _, order, stereo, flags = zip(*parts.bonds, strict=True)
+        _require(max(order) <= ORDERS and max(stereo) <= STEREOS, "known kinds of bonds")
+        _require(max(flags) // DIRECTION <= DIRECTIONS, "known directions of bonds")
+    _require(sum(map(len, around)) == 2 * len(parts.bonds), "one bond between two atoms")
     _require(max(map(len, around)) <= NEIGHBOURS, f"at most {NEIGHBOURS} bonds of an atom")
     named = [bond for bond in parts.bonds if bond.stereo >= NAMED_STEREO]
     _require(len(named) == len(parts.sides), "sides of its double bonds")

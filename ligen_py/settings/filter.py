@@ -17,10 +17,10 @@ class FilterSettings(Section):
         description="heavy atoms that may lie in the receptor's core in a bump-free pose",
     )
     cluster_rmsd: float = Field(
-        1.0,
+        0.0,
         ge=0,
         le=20,
-        description="poses within this heavy-atom RMSD are one cluster, in Angstrom",
+        description="poses within this heavy-atom RMSD are one cluster, in Angstrom; 0: each is",
     )
     symmetry: bool = Field(
         False,

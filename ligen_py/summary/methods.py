@@ -15,8 +15,8 @@ LIGEN = "L. Crisci et al., Future Gener. Comput. Syst. 2024, doi:10.1016/j.futur
 def methods(dossiers: Sequence[Dossier], runs: Runs, effort: str) -> list[str]:
     """Sentences on preparation, docking, scoring and analysis, then the literature."""
     chosen = _settings(runs)
-    pocket, parse, dock, refine, score = (
-        chosen.get(kind, {}) for kind in ("pocket", "ligands", "poses", "refined", "scores")
+    pocket, parse, dock, filtered, refine, score = (
+        chosen.get(kind, {}) for kind in ("pocket", "ligands", "poses", "kept", "refined", "scores")
     )
     program = next((str(name) for name in runs.created_by), "ligen_py")
     devices = sorted({str(name) for name in runs.device if name})
@@ -31,7 +31,8 @@ def methods(dossiers: Sequence[Dossier], runs: Runs, effort: str) -> list[str]:
         _ligands(parse),
         _receptors(pocket),
         _search(dock)
-        + ", poses were filtered and clustered"
+        + ", poses were filtered"
+        + (" and clustered" if filtered.get("cluster_rmsd") else "")
         + _refined(refine)
         + f", and scored by {_joined(names)}{_marks(dossiers)}.",
     ]
@@ -179,7 +180,11 @@ def _refined(refine: Mapping[str, Any]) -> str:
     if refine.get("rounds") == 0:  # poses stay as the search made them
         return ""
     field = refine.get("field")
-    return ", refined" + (f" in the field of {function(str(field)).name}" if field else "")
+    return (
+        ", refined"
+        + (f" in the field of {function(str(field)).name}" if field else "")
+        + (" and clustered" if refine.get("cluster_rmsd") else "")
+    )
 
 
 def _value(settings: Mapping[str, Any], name: str, words: str) -> str:

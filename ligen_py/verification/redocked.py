@@ -13,7 +13,9 @@ from ligen_py.chain import FILES, SCREEN, STAGES
 from ligen_py.errors import InputError
 from ligen_py.opencl.device import Device, select
 from ligen_py.provenance import stage_digest
+from ligen_py.records.column import Record
 from ligen_py.records.devices import device_class
+from ligen_py.records.kept import Chosen
 from ligen_py.records.kinds import KINDS
 from ligen_py.records.ledger import Ledger, Status
 from ligen_py.records.ligands import LIGANDS, Entries
@@ -32,6 +34,9 @@ log = logging.getLogger("ligen_py")
 EQUAL_EVERYWHERE = ("dock", "filter")
 """Stages that every class of device computes to the last bit, from equal inputs; the others only
 within one class."""
+
+OFFSETS: Mapping[str, type[Record]] = {"kept": Chosen, "scores": Scores}
+"""Kind of file -> the record that says where the rows of a ligand are, where it is not `Poses`."""
 
 Place = tuple[str, str, str]
 """Target, library, and the file within the library."""
@@ -123,7 +128,7 @@ def _unequal(
     path: Path, again: Path, kind: str, records: np.ndarray, rows: np.ndarray
 ) -> Iterator[str]:
     """Columns in which a file differs from the one made again of some of its records and rows."""
-    table = read(path, KINDS[kind], Scores if kind == "scores" else Poses)
+    table = read(path, KINDS[kind], OFFSETS.get(kind, Poses))
     where = {"entry": records, **rows_below(table, "ligand", rows)}
     for group, record in KINDS[kind].groups.items():
         stored, made = (read(file, KINDS[kind], record) for file in (path, again))

@@ -53,9 +53,10 @@ def older(tmp_path_factory: pytest.TempPathFactory) -> Mini:
     return Mini(tmp_path_factory.mktemp("older")).run()
 
 
-def words(mini: Mini, poses: str) -> list[str]:
+def words(mini: Mini, poses: str, *more: str) -> list[str]:
     (part,) = mini.parts()
     files = {"ligands": part.ligands, "pocket": part.pocket, "poses": getattr(part, poses)}
+    files |= {kind: getattr(part, kind) for kind in more}
     return ["--quiet", *(word for flag, path in files.items() for word in (f"--{flag}", str(path)))]
 
 
@@ -132,7 +133,8 @@ def test_an_older_ligands_file_serves_the_other_functions(
 ) -> None:
     output = ["--output", str(tmp_path / "out.h5")]
     assert score.main([*words(older, "refined"), *output, "--functions", "vina", "ad4"]) == 0
-    assert refine.main([*words(older, "kept"), *output, "--rounds", "1", "--field", "ad4"]) == 0
+    flags = ["--rounds", "1", "--field", "ad4"]
+    assert refine.main([*words(older, "poses", "kept"), *output, *flags]) == 0
     assert score.main([*words(older, "refined"), *output, "--functions", NAME]) == 1
     said = capsys.readouterr().err
     assert "has no atom types for the scoring function linear_contacts" in said

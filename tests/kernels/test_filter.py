@@ -67,7 +67,7 @@ def test_kernels_equal_twin(device: Device) -> None:
         for number in range(len(sizes)):
             rows = slice(kept.first_pose[number], kept.first_pose[number + 1])
             chosen, verdict, cluster = twin(ligands, poses, number, keep, 2.0)
-            assert np.array_equal(kept.restart[rows], chosen)
+            assert np.array_equal(kept.number[rows], chosen)
             assert np.array_equal(verdicts.verdict[rows], verdict)
             assert np.array_equal(verdicts.cluster[rows], cluster)
 
@@ -92,19 +92,39 @@ def test_the_nearest_of_the_symmetric_poses_counts(device: Device) -> None:
     for number, own in enumerate(ways):
         rows = slice(kept.first_pose[number], kept.first_pose[number + 1])
         chosen, verdict, cluster = twin(ligands, poses, number, 50, 3.0, own)
-        assert np.array_equal(kept.restart[rows], chosen)
+        assert np.array_equal(kept.number[rows], chosen)
         assert np.array_equal(verdicts.verdict[rows], verdict)
         assert np.array_equal(verdicts.cluster[rows], cluster)
+
+
+def test_without_a_radius_every_pose_free_of_bumps_is_a_cluster(device: Device) -> None:
+    """Also where two lie in one place."""
+    ligands = make_ligands([(9, 2), (14, 0)])
+    poses = make_poses(ligands, 8)
+    for column in (poses.translation, poses.quaternion, poses.pocket_bumps, poses.internal_bumps):
+        column[9] = column[8]
+    free = settings(8).model_copy(update={"cluster_rmsd": 0.0})
+    kept, verdicts = filter_poses(device, ligands, poses, free)
+    assert (verdicts.verdict == Verdict.REPRESENTATIVE).any()
+    assert (verdicts.verdict != Verdict.BUMP_FREE).all()
+    for number in range(2):
+        rows = slice(kept.first_pose[number], kept.first_pose[number + 1])
+        chosen, verdict, cluster = twin(ligands, poses, number, 8, 0.0)
+        assert np.array_equal(kept.number[rows], chosen)
+        assert np.array_equal(verdicts.verdict[rows], verdict)
+        assert np.array_equal(verdicts.cluster[rows], cluster)
+        own = cluster[cluster >= 0]
+        assert own.tolist() == list(range(len(own)))
 
 
 def test_order_of_verdicts(device: Device) -> None:
     ligands = make_ligands([(9, 2)])
     poses = make_poses(ligands, 8)
     kept, verdicts = filter_poses(device, ligands, poses, settings(8))
-    assert len(kept.restart) == 8
+    assert len(kept.number) == 8
     assert (np.diff(verdicts.verdict.astype(int)) >= 0).all()
     for verdict in Verdict:
-        assert (np.diff(kept.score[verdicts.verdict == verdict]) <= 0).all()
+        assert (np.diff(poses.score[kept.number][verdicts.verdict == verdict]) <= 0).all()
     assert (verdicts.cluster[verdicts.verdict == Verdict.BUMPED] == -1).all()
     assert (verdicts.cluster[verdicts.verdict != Verdict.BUMPED] >= 0).all()
 

@@ -104,7 +104,7 @@ def test_clusters_are_those_of_spyrmsd(device: Device) -> None:
     leader = goldens.leaders(placed.score, rmsd, limit)
     ahead = verdicts.verdict == Verdict.REPRESENTATIVE
     best = sorted(set(leader.tolist()), key=lambda pose: -placed.score[pose])
-    assert kept.restart[ahead].tolist() == best
+    assert kept.number[ahead].tolist() == best
     numbers = dict(zip(verdicts.cluster[ahead].tolist(), best, strict=True))
     found = [numbers[cluster] for cluster in verdicts.cluster.tolist()]
-    assert found == leader[kept.restart].tolist()
+    assert found == leader[kept.number].tolist()

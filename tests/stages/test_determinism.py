@@ -13,6 +13,7 @@ from ligen_py.engine.filtering import batched as filtering
 from ligen_py.engine.geometry import rebuild
 from ligen_py.engine.refinement import batched as refining
 from ligen_py.engine.scoring import scores as scoring
+from ligen_py.records.kept import KEPT, Chosen
 from ligen_py.records.kinds import KINDS
 from ligen_py.records.ligands import LIGANDS, Entries, Ligands
 from ligen_py.records.poses import POSES, Poses
@@ -52,6 +53,13 @@ def poses_by_name(campaign: Mini, kind: str) -> dict[str, bytes]:
     for part in campaign.parts():
         names = read(part.ligands, LIGANDS, Entries).name
         entry = read(part.ligands, LIGANDS, Ligands).entry
+        if kind == "kept":
+            chosen: Chosen = read(part.kept, KEPT, Chosen)
+            for own, record in zip(
+                np.split(chosen.number, chosen.first_pose[1:-1]), entry, strict=True
+            ):
+                found[names[record]] = own.tobytes()
+            continue
         poses: Poses = read(getattr(part, kind), KINDS[kind], Poses)
         for ligand, record in enumerate(entry):
             rows = slice(poses.first_pose[ligand], poses.first_pose[ligand + 1])

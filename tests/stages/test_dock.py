@@ -8,8 +8,9 @@ import pytest
 from ligen_py import dock, filter
 from ligen_py.engine.docking import runs as slabs
 from ligen_py.engine.random_input import make_field, make_ligands
+from ligen_py.engine.refinement.given import kept_of
 from ligen_py.provenance import Run
-from ligen_py.records.kept import KEPT, Verdict, Verdicts
+from ligen_py.records.kept import KEPT, Chosen, Verdict, Verdicts
 from ligen_py.records.ledger import Ledger, Reason, Status
 from ligen_py.records.ligands import LIGANDS, Entries, Ligands
 from ligen_py.records.pocket import POCKET, Audit, Receptor, Whole
@@ -82,13 +83,15 @@ def test_from_file_to_file(files: dict[str, Path]) -> None:
     assert np.array_equal(poses.first_pose, [0, 6, 12])
     assert np.array_equal(poses.restart, [*range(6), *range(6)])
     assert run_filter(files, "--max-num-poses", "4") == 0
-    kept = read(files["kept"], KEPT, Poses)
+    kept = read(files["kept"], KEPT, Chosen)
     verdicts = read(files["kept"], KEPT, Verdicts)
     assert np.array_equal(np.diff(kept.first_pose), [4, 4])
     assert set(verdicts.verdict) <= {int(v) for v in Verdict}
-    chosen = kept.restart[:4]
-    assert np.array_equal(kept.score[:4], poses.score[:6][chosen])
-    assert np.array_equal(kept.translation[:4], poses.translation[:6][chosen])
+    number, score = kept.number.reshape(2, 4), poses.score.reshape(2, 6)
+    for verdict, own, scores in zip(verdicts.verdict.reshape(2, 4), number, score, strict=True):
+        order = np.lexsort((-scores[own], verdict))
+        assert np.array_equal(order, np.arange(4))
+        assert len(set(own)) == 4
 
 
 def test_equal_runs_write_equal_bytes(files: dict[str, Path]) -> None:
@@ -111,7 +114,8 @@ def test_kept_poses_are_in_order_and_alike_in_both_modes(files: dict[str, Path])
     for kept in ("4", "0"):
         assert run_dock(files, "--max-num-poses", kept) == 0
         assert run_filter(files, "--max-num-poses", "3", "--cluster-rmsd", "0") == 0
-        chosen.append(read(files["kept"], KEPT, Poses).restart)
+        poses, own = read(files["poses"], POSES, Poses), read(files["kept"], KEPT, Chosen)
+        chosen.append(kept_of(poses, own).restart)
     assert np.array_equal(*chosen)  # one pose a cluster: what the filter takes was kept
 
 
@@ -144,7 +148,7 @@ def test_a_ligand_larger_than_the_box_is_a_row(files: dict[str, Path]) -> None:
     assert "box's diagonal" in ledger.detail[1]
     assert np.array_equal(read(files["poses"], POSES, Poses).first_pose, [0, 6, 6])
     assert run_filter(files) == 0
-    assert read(files["kept"], KEPT, Poses).first_pose[-1] == 6
+    assert read(files["kept"], KEPT, Chosen).first_pose[-1] == 6
 
 
 def test_a_record_is_lost_with_the_last_of_its_states(files: dict[str, Path]) -> None:
@@ -163,7 +167,7 @@ def test_no_ligand_at_all_is_no_error(files: dict[str, Path]) -> None:
     write_ligands(files["ligands"], make_ligands([]))
     assert run_dock(files) == 0
     assert run_filter(files) == 0
-    assert np.array_equal(read(files["kept"], KEPT, Poses).first_pose, [0])
+    assert np.array_equal(read(files["kept"], KEPT, Chosen).first_pose, [0])
 
 
 def test_unknown_device(files: dict[str, Path], capsys: pytest.CaptureFixture[str]) -> None:

@@ -8,9 +8,10 @@ import pytest
 
 from ligen_py import dock, filter, parse, pocket, refine, score
 from ligen_py.engine.functions.vina.constants import TERMS as VINA_TERMS
-from ligen_py.records.kept import KEPT
+from ligen_py.engine.refinement.given import kept_of
+from ligen_py.records.kept import KEPT, Chosen
 from ligen_py.records.ligands import LIGANDS, Ligands
-from ligen_py.records.poses import Poses
+from ligen_py.records.poses import POSES, Poses
 from ligen_py.records.refined import REFINED, Refinement
 from ligen_py.records.scores import SCORES, Scores
 from ligen_py.store.files.read import read
@@ -50,15 +51,16 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def run(folder: Path, output: str, *more: str) -> int:
     inputs = [
         word
-        for flag, name in (("ligands", "ligands"), ("pocket", "pocket"), ("poses", "kept"))
-        for word in (f"--{flag}", str(folder / f"{name}.h5"))
+        for flag in ("ligands", "pocket", "poses", "kept")
+        for word in (f"--{flag}", str(folder / f"{flag}.h5"))
     ]
     return refine.main(["--quiet", *inputs, "--output", str(folder / output), *more])
 
 
 def test_no_rounds_is_the_identity(folder: Path) -> None:
     assert run(folder, "same.h5", "--rounds", "0") == 0
-    kept = read(folder / "kept.h5", KEPT, Poses)
+    chosen = read(folder / "kept.h5", KEPT, Chosen)
+    kept = kept_of(read(folder / "poses.h5", POSES, Poses), chosen)
     same = read(folder / "same.h5", REFINED, Poses)
     for column in (
         "first_pose",
@@ -95,8 +97,8 @@ def test_the_exact_score_of_a_refined_pose_is_near_its_energy(folder: Path) -> N
     assert score.main(["--quiet", *words, "--output", output, *first]) == 0
     scores = read(folder / "scores.h5", SCORES, Scores)
     entry = read(folder / "ligands.h5", LIGANDS, Ligands).entry
-    kept = read(folder / "kept.h5", KEPT, Poses)
-    assert len(scores.restart) <= len(kept.restart)
+    kept = read(folder / "kept.h5", KEPT, Chosen)
+    assert len(scores.restart) <= len(kept.number)
     of_trimethoprim, of_others = scores.score[entry == 0].max(), scores.score[entry != 0]
     assert of_trimethoprim > 5  # better than -5 kcal/mol in its own enzyme
     assert of_trimethoprim > of_others.max() > 0
@@ -151,8 +153,30 @@ def test_equal_runs_write_equal_bytes(folder: Path) -> None:
 def test_another_kind_of_file_is_a_sentence(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = ["--ligands", str(folder / "ligands.h5"), "--pocket", str(folder / "pocket.h5")]
-    wrong = [*words, "--poses", str(folder / "poses.h5"), "--output", str(folder / "no.h5")]
-    assert refine.main(wrong) == 1
+    names = {"ligands": "ligands", "pocket": "pocket", "poses": "poses", "kept": "poses"}
+    words = [f"--{flag}={folder / name}.h5" for flag, name in names.items()]
+    assert refine.main([*words, "--output", str(folder / "no.h5")]) == 1
     assert "contains ligen_py.poses, not ligen_py.kept" in capsys.readouterr().err
     assert not (folder / "no.h5").exists()
+
+
+def test_kept_poses_of_other_docked_ones_are_refused(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """By the run record, or, in files without one, where a pose is none of its ligand's."""
+    other = tmp_path / "poses.h5"
+    inputs = [f"--{name}={folder / name}.h5" for name in ("ligands", "pocket")]
+    few = [*inputs, "--output", str(other), "--num-restart", "3"]
+    assert dock.main(["--quiet", *few]) == 0
+    words = [*inputs, f"--poses={other}", f"--output={tmp_path / 'no.h5'}", "--quiet"]
+    assert refine.main([*words, f"--kept={folder / 'kept.h5'}"]) == 1
+    assert "its poses are not those of" in capsys.readouterr().err
+    assert run(folder, str(tmp_path / "some.h5"), f"--poses={other}", "--rounds", "0") == 1
+    again = tmp_path / "kept.h5"
+    chosen = [f"--poses={other}", f"--output={again}", "--max-num-poses", "3", "--quiet"]
+    assert filter.main([inputs[0], *chosen]) == 0
+    assert refine.main([*words, f"--kept={again}", "--rounds", "0"]) == 0
+    words[2] = f"--poses={folder / 'poses.h5'}"
+    capsys.readouterr()
+    assert refine.main([*words, f"--kept={again}"]) == 1
+    assert f"{again}: was not made from {folder / 'poses.h5'}" in capsys.readouterr().err

@@ -11,11 +11,12 @@ from ligen_py.engine.functions.xscore import reference as xscore_reference
 from ligen_py.engine.random_input import make_field, make_poses
 from ligen_py.provenance import Run
 from ligen_py.records.functions.xscore import XScoreLigands
-from ligen_py.records.kept import KEPT, Verdicts
+from ligen_py.records.kept import Verdicts
 from ligen_py.records.ledger import Ledger, Reason, Status
 from ligen_py.records.ligands import LIGANDS, Entries
 from ligen_py.records.pocket import POCKET, Audit, Receptor, Whole
 from ligen_py.records.poses import POSES, Poses
+from ligen_py.records.refined import REFINED, Refinement
 from ligen_py.records.scores import SCORES, Scores
 from ligen_py.settings.dock import DockSettings
 from ligen_py.store.files.read import read, run_record
@@ -76,11 +77,13 @@ class Campaign:
     def write_poses(self, poses: Poses) -> None:
         count = len(poses.restart)
         verdicts = Verdicts(np.zeros(count, "u1"), np.zeros(count, "i4"))
-        kept = {"ledger": self.ledger, "poses": poses}
-        write(self.folder / "poses.h5", POSES, RUN, kept)
-        write(self.folder / "kept.h5", KEPT, RUN, kept | {"verdicts": verdicts})
+        refinement = Refinement(*np.zeros((2, count), "f4"))
+        docked = {"ledger": self.ledger, "poses": poses}
+        write(self.folder / "poses.h5", POSES, RUN, docked)
+        refined = docked | {"verdicts": verdicts, "refinement": refinement}
+        write(self.folder / "refined.h5", REFINED, RUN, refined)
 
-    def score(self, poses: str = "kept.h5", output: str = "scores.h5", *more: str) -> int:
+    def score(self, poses: str = "refined.h5", output: str = "scores.h5", *more: str) -> int:
         files = {"--ligands": "ligands.h5", "--pocket": "pocket.h5", "--poses": poses}
         words = [word for flag, name in files.items() for word in (flag, str(self.folder / name))]
         return score.main([*words, "--output", str(self.folder / output), *more])
@@ -93,7 +96,7 @@ def campaign(tmp_path: Path) -> Campaign:
 
 def test_every_function_gives_its_terms_and_their_energies_rank(campaign: Campaign) -> None:
     names = ("vina", "xscore", "vinardo", "ad4")
-    assert campaign.score("kept.h5", "scores.h5", "--functions", *names) == 0
+    assert campaign.score("refined.h5", "scores.h5", "--functions", *names) == 0
     terms = read_terms(campaign.folder / "scores.h5")
     assert set(terms) == set(names)
     for name in names:
@@ -110,7 +113,9 @@ def test_every_function_gives_its_terms_and_their_energies_rank(campaign: Campai
     by_hand = -gained / (1 + 0.02 * torsions) / np.sqrt(heavy)
     by_hand = np.where(gained < 0, by_hand, -gained)
     assert scores.score == pytest.approx(by_hand, rel=1e-5)
-    assert campaign.score("kept.h5", "first.h5", "--functions", *names, "--rank-by", "first") == 0
+    assert (
+        campaign.score("refined.h5", "first.h5", "--functions", *names, "--rank-by", "first") == 0
+    )
     first = read(campaign.folder / "first.h5", SCORES, Scores)
     assert np.array_equal(first.best, scores.best)
     assert np.array_equal(first.score, terms["vina"]["total"][scores.best])
@@ -118,7 +123,7 @@ def test_every_function_gives_its_terms_and_their_energies_rank(campaign: Campai
 
 def test_xscore_ranks_without_its_constant(campaign: Campaign) -> None:
     """Divided by size, a constant of 3.5 pKd would make the smallest molecules the best."""
-    assert campaign.score("kept.h5", "scores.h5", "--functions", "xscore") == 0
+    assert campaign.score("refined.h5", "scores.h5", "--functions", "xscore") == 0
     terms = read_terms(campaign.folder / "scores.h5")["xscore"]
     scores = read(campaign.folder / "scores.h5", SCORES, Scores)
     hp = 0.004 * terms["vdw"] + 0.054 * terms["hb"] + 0.009 * terms["hp"]
@@ -133,7 +138,7 @@ def test_xscore_ranks_without_its_constant(campaign: Campaign) -> None:
 
 def test_scores_are_those_of_the_twin(campaign: Campaign) -> None:
     flags = "--functions", "xscore", "--rank-by", "first"
-    assert campaign.score("kept.h5", "scores.h5", *flags) == 0
+    assert campaign.score("refined.h5", "scores.h5", *flags) == 0
     output = campaign.folder / "scores.h5"
     terms = read_terms(output)["xscore"]
     assert set(terms) == {"vdw", "hb", "hp", "hm", "rt", "hpscore", "hmscore", "total"}
@@ -161,7 +166,7 @@ def test_poses_of_another_pocket(campaign: Campaign, capsys: pytest.CaptureFixtu
     assert f"own.h5: was not made from {folder / 'pocket.h5'}" in capsys.readouterr().err
 
 
-def test_kept_poses_of_another_pocket(
+def test_filtered_poses_of_another_pocket(
     campaign: Campaign, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = campaign.folder
@@ -172,13 +177,14 @@ def test_kept_poses_of_another_pocket(
     write(Path(own), POSES, made_by, {"ledger": campaign.ledger, "poses": campaign.poses})
     words = ["--quiet", "--ligands", ligands, "--poses"]
     assert filter.main([*words, own, "--output", ours]) == 0
-    again = [*words, ours, "--pocket", pocket, "--output", str(folder / "refined.h5")]
-    assert campaign.score("ours.h5") == 0
+    files = ["--kept", ours, "--pocket", pocket, "--output", str(folder / "of_own.h5")]
+    again = [*words, own, *files]
+    assert campaign.score("own.h5") == 0
     assert refine.main(again) == 0
     campaign.receptor = random_receptor(61, 6.0)
     campaign.write_all()
-    refused = f"ours.h5: was not made from {pocket}"
-    assert campaign.score("ours.h5") == 1
+    refused = f"own.h5: was not made from {pocket}"
+    assert campaign.score("own.h5") == 1
     assert refused in capsys.readouterr().err
     assert refine.main(again) == 1
     assert refused in capsys.readouterr().err
@@ -189,7 +195,7 @@ def test_the_file_says_what_made_it(campaign: Campaign) -> None:
     record = run_record(campaign.folder / "scores.h5", SCORES)
     assert record["stage"] == "score"
     assert "xscore" in record["settings"]
-    assert all(name in record["inputs"] for name in ("ligands.h5", "pocket.h5", "kept.h5"))
+    assert all(name in record["inputs"] for name in ("ligands.h5", "pocket.h5", "refined.h5"))
     assert record["device"]
 
 
@@ -201,7 +207,7 @@ def test_equal_runs_write_equal_bytes(campaign: Campaign) -> None:
 
 
 def test_poses_straight_from_docking_are_scored_alike(campaign: Campaign) -> None:
-    campaign.score("kept.h5", "one.h5")
+    campaign.score("refined.h5", "one.h5")
     campaign.score("poses.h5", "two.h5")
     one, two = (read_terms(campaign.folder / name)["xscore"] for name in ("one.h5", "two.h5"))
     assert np.array_equal(one["total"], two["total"])
@@ -262,16 +268,16 @@ def error_of(campaign: Campaign, capsys: pytest.CaptureFixture[str], **files: st
 
 def test_poses_of_other_ligands(campaign: Campaign, capsys: pytest.CaptureFixture[str]) -> None:
     campaign.write_poses(make_poses(typed_ligands([(9, 2), (14, 2), (6, 0)]), 4))
-    assert "kept.h5" in error_of(campaign, capsys)
+    assert "refined.h5" in error_of(campaign, capsys)
     campaign.write_poses(make_poses(typed_ligands([(9, 2)]), 4))
-    assert "kept.h5" in error_of(campaign, capsys)
+    assert "refined.h5" in error_of(campaign, capsys)
 
 
 def test_an_input_is_not_replaced(campaign: Campaign, capsys: pytest.CaptureFixture[str]) -> None:
-    known = (campaign.folder / "kept.h5").read_bytes()
-    message = error_of(campaign, capsys, output="kept.h5")
-    assert f"{campaign.folder / 'kept.h5'}: is an input, and would be replaced" in message
-    assert (campaign.folder / "kept.h5").read_bytes() == known
+    known = (campaign.folder / "refined.h5").read_bytes()
+    message = error_of(campaign, capsys, output="refined.h5")
+    assert f"{campaign.folder / 'refined.h5'}: is an input, and would be replaced" in message
+    assert (campaign.folder / "refined.h5").read_bytes() == known
 
 
 def test_a_ledger_of_other_records(campaign: Campaign, capsys: pytest.CaptureFixture[str]) -> None:
@@ -279,7 +285,7 @@ def test_a_ledger_of_other_records(campaign: Campaign, capsys: pytest.CaptureFix
     campaign.ledger = Ledger(ready, ready, text(*[""] * 5))
     campaign.write_poses(campaign.poses)
     message = error_of(campaign, capsys)
-    assert "kept.h5: record 1 is ready, but no ligand belongs to it" in message
+    assert "refined.h5: record 1 is ready, but no ligand belongs to it" in message
 
 
 def test_a_file_of_the_wrong_kind(campaign: Campaign, capsys: pytest.CaptureFixture[str]) -> None:
@@ -289,9 +295,9 @@ def test_a_file_of_the_wrong_kind(campaign: Campaign, capsys: pytest.CaptureFixt
 
 
 def test_a_file_cut_short(campaign: Campaign, capsys: pytest.CaptureFixture[str]) -> None:
-    kept = campaign.folder / "kept.h5"
-    kept.write_bytes(kept.read_bytes()[:3000])
-    assert "kept.h5" in error_of(campaign, capsys)
+    refined = campaign.folder / "refined.h5"
+    refined.write_bytes(refined.read_bytes()[:3000])
+    assert "refined.h5" in error_of(campaign, capsys)
 
 
 @pytest.mark.parametrize(
@@ -313,7 +319,7 @@ def test_wrong_usage_names_the_flag(
 
 def test_an_unknown_device_is_named(campaign: Campaign, capsys: pytest.CaptureFixture[str]) -> None:
     folder = campaign.folder
-    words = ["--ligands", "ligands.h5", "--pocket", "pocket.h5", "--poses", "kept.h5"]
+    words = ["--ligands", "ligands.h5", "--pocket", "pocket.h5", "--poses", "refined.h5"]
     paths = [str(folder / word) if word.endswith(".h5") else word for word in words]
     code = score.main([*paths, "--output", str(folder / "scores.h5"), "--device", "no-such-thing"])
     assert code == 2

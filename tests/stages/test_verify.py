@@ -352,7 +352,7 @@ CORRUPTIONS = [
     value("poses", "poses/score", 0, np.int32(1)),
     value("poses", "poses/translation", (2, 1), np.float32(1e-4)),
     value("kept", "verdicts/cluster", 0, np.int32(1)),
-    value("kept", "poses/quaternion", (0, 0), np.float32(1e-3)),
+    value("kept", "chosen/number", 0, np.int32(1)),
     value("refined", "poses/torsion", 0, np.float32(1)),
     value("refined", "refinement/after", 0, np.float32(-1)),
     value("scores", "scores/score", 0, np.float32(1)),

@@ -273,10 +273,10 @@ def copied(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def digests() -> dict[str, str]:
-    for remembered in (stage_digest, provenance._module_file):
+    for remembered in (stage_digest, provenance._module_file, provenance._content):
         remembered.cache_clear()
     found = {stage: stage_digest(stage) for stage in ALL}
-    for remembered in (stage_digest, provenance._module_file):
+    for remembered in (stage_digest, provenance._module_file, provenance._content):
         remembered.cache_clear()
     return found
 

@@ -19,9 +19,8 @@ import pytest
 import yaml
 
 from ligen_py.errors import InputError
-from ligen_py.records.kept import KEPT
+from ligen_py.records.kept import KEPT, Chosen
 from ligen_py.records.kinds import KINDS
-from ligen_py.records.poses import Poses
 from ligen_py.store.campaign.reader import open_campaign
 from ligen_py.store.files.read import read
 from ligen_py.store.files.terms import read_terms
@@ -209,7 +208,7 @@ def test_damaged_files_are_named_and_made_again(tmp_path: Path, finished: Path) 
     times = {path: path.stat() for path in (short, flipped)}
     short.write_bytes(short.read_bytes()[: short.stat().st_size // 2])
     data = bytearray(flipped.read_bytes())
-    data[data.index(read(flipped, KEPT, Poses).quaternion[0].tobytes())] ^= 1
+    data[data.index(read(flipped, KEPT, Chosen).number.tobytes())] ^= 1
     flipped.write_bytes(data)
     for path, before in times.items():
         os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))

@@ -8,13 +8,13 @@ import numpy as np
 from ligen_py.engine.batches import by_batches
 from ligen_py.engine.constants import ATOM_CLASSES
 from ligen_py.engine.geometry import STEP_ANGLES, cosines_and_sines, steps_of
-from ligen_py.engine.pose_arrays import Conformers, Genotypes, take
+from ligen_py.engine.pose_arrays import Conformers, Genotypes
 from ligen_py.opencl import buffers
 from ligen_py.opencl.device import Device
 from ligen_py.opencl.program import Program, build
 from ligen_py.opencl.tuning import tuned
 from ligen_py.pace import Pace
-from ligen_py.records.kept import Verdicts
+from ligen_py.records.kept import Chosen, Verdicts
 from ligen_py.records.ligands import Ligands
 from ligen_py.records.poses import Poses
 from ligen_py.settings.filter import FilterSettings
@@ -59,16 +59,16 @@ def filter_poses(
     poses: Poses,
     settings: FilterSettings,
     ways: Sequence[np.ndarray] | None = None,
-) -> tuple[Poses, Verdicts]:
+) -> tuple[Chosen, Verdicts]:
     """Keep some poses of each ligand, representatives of clusters first.
 
     The RMSD between poses is over heavy atoms. `ways` (ways, heavy) of each ligand map its heavy
-    atoms onto themselves, and the nearest counts; without them it is without symmetry. Returns the
-    kept poses in final order with a verdict and a cluster for each.
+    atoms onto themselves, and the nearest counts; without them it is without symmetry. Returns
+    which poses are kept, in final order, with a verdict and a cluster for each.
     """
     bumped = is_bumped(poses, settings.max_pocket_bumps)
     counts = np.minimum(np.diff(poses.first_pose), settings.max_num_poses)
-    rows, verdicts, clusters = ([np.zeros(0, np.int64)] for _ in range(3))
+    numbers, verdicts, clusters = ([np.zeros(0, np.int64)] for _ in range(3))
 
     def launch(members: np.ndarray) -> tuple[np.ndarray, ...]:
         """Start one batch: the ligands (rising numbers) of `members` and those between them."""
@@ -80,15 +80,20 @@ def filter_poses(
     for first, last in _batches(ligands, poses, ways, buffers.budget(device)):
         for members, found in by_batches(device, launch, np.arange(first, last)):
             pose, verdict, cluster = found
-            rows.append(np.repeat(poses.first_pose[members], counts[members]) + pose)
+            numbers.append(pose)
             verdicts.append(verdict)
             clusters.append(cluster)
             pace.add(len(members))
-    word = Verdicts(
-        verdict=np.concatenate(verdicts).astype(np.uint8),
-        cluster=np.concatenate(clusters).astype(np.int32),
+    return (
+        Chosen(
+            first_pose=np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
+            number=np.concatenate(numbers).astype(np.int32),
+        ),
+        Verdicts(
+            verdict=np.concatenate(verdicts).astype(np.uint8),
+            cluster=np.concatenate(clusters).astype(np.int32),
+        ),
     )
-    return take(poses, np.concatenate(rows), counts), word
 
 
 def _batches(
@@ -176,8 +181,9 @@ def _launch(
     local = group * device.sub_group_size
 
     rows_on_device = buffers.upload(device, table)
-    places = buffers.empty(device, int((table["heavy"] * table["poses"]).sum()) * 4, np.float32)
-    pose_count = rows.stop - rows.start
+    pose_count = (rows.stop - rows.start) if settings.cluster_rmsd else 0
+    placed = int((table["heavy"] * table["poses"]).sum()) * 4 if pose_count else 0
+    places = buffers.empty(device, placed, np.float32)
     if pose_count:
         program.kernel("place")(
             device.queue,

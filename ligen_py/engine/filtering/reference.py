@@ -22,7 +22,8 @@ def select_poses(
         score: geometric scores (poses,), larger is better.
         bumped: which poses bump or have atoms outside the box (poses,), bool.
         places: heavy atoms of every pose (poses, heavy, 3), Angstrom, float32.
-        cluster_rmsd: poses within this of a representative belong to it, Angstrom.
+        cluster_rmsd: poses within this of a representative belong to it, Angstrom; with 0 each
+            bump-free pose is a cluster.
         max_num_poses: poses kept.
         ways: to map the heavy atoms onto themselves (ways, heavy); the nearest counts.
 
@@ -43,9 +44,10 @@ def select_poses(
             continue
         later = order[rank + 1 :]
         free = later[~bumped[later] & (cluster[later] == NO_CLUSTER)]
-        apart = [squared_distances(places[leader][way], places[free]) for way in ways]
-        near = np.min(apart, axis=0) <= limit
-        cluster[free[near]] = clusters
+        if limit > 0:
+            apart = [squared_distances(places[leader][way], places[free]) for way in ways]
+            near = np.min(apart, axis=0) <= limit
+            cluster[free[near]] = clusters
         cluster[leader] = clusters
         verdict[leader] = Verdict.REPRESENTATIVE
         clusters += 1

@@ -17,10 +17,11 @@ from ligen_py.engine.batches import by_batches
 from ligen_py.engine.constants import ATOM_CLASSES
 from ligen_py.engine.filtering.batched import BATCH_BYTES, PLACE_BYTES
 from ligen_py.engine.geometry import in_blocks, inverse_bond_lengths
-from ligen_py.engine.pose_arrays import gathered, kernel_torsions, ranges, take
+from ligen_py.engine.pose_arrays import gathered, joined_slices, kernel_torsions, ranges, take
 from ligen_py.engine.refinement.apart import Kept, apart, joined
 from ligen_py.engine.refinement.chemical_field import ChemicalField, field_over
 from ligen_py.engine.refinement.choice import Best, Call, Choice
+from ligen_py.engine.refinement.given import as_docked, kept_of
 from ligen_py.engine.refinement.ligand_keys import FREEDOM_CLASSES, RIGID, keys_of
 from ligen_py.engine.refinement.maps import Grid, cells_of, field_macros
 from ligen_py.errors import DeviceError
@@ -29,7 +30,7 @@ from ligen_py.opencl.device import VECTORS, Device
 from ligen_py.opencl.program import Program, build
 from ligen_py.opencl.tuning import Tuning, tuned
 from ligen_py.pace import Pace
-from ligen_py.records.kept import Verdict, Verdicts
+from ligen_py.records.kept import Chosen, Verdict, Verdicts
 from ligen_py.records.ligands import Ligands
 from ligen_py.records.limits import MAX_ATOMS
 from ligen_py.records.pocket import GeometricField
@@ -462,12 +463,13 @@ class Refiner:
         batch = pack(ligands, rows, self.field, settings, kinds, len(heats))
         chosen = ranges(poses.first_pose[rows], heats[0])
         lengths = np.diff(poses.first_torsion)[chosen]
-        degrees = gathered(poses.torsion, poses.first_torsion[chosen], lengths)
+        spans = poses.first_pose[rows], poses.first_pose[rows + 1]
+        degrees = joined_slices(poses.torsion, *(poses.first_torsion[ends] for ends in spans))
         tuning = self._tuning or tuned(device, self._source, classes.atoms)
         count = len(chosen)
         results = (
-            buffers.exchange(device, poses.quaternion.take(chosen, axis=0)),
-            buffers.exchange(device, poses.translation.take(chosen, axis=0)),
+            buffers.exchange(device, joined_slices(poses.quaternion, *spans)),
+            buffers.exchange(device, joined_slices(poses.translation, *spans)),
             buffers.exchange(device, in_blocks(np.deg2rad, degrees)),
             buffers.empty(device, 0 if settings.rounds else count * classes.freedoms, np.float32),
             buffers.empty(device, count * 2, np.float32),
@@ -485,7 +487,7 @@ class Refiner:
             self.field.maps.grid.row(),
         )
         given = (
-            buffers.upload(device, poses.restart[chosen]),
+            buffers.upload(device, joined_slices(poses.restart, *spans)),
             buffers.upload(device, (np.cumsum(lengths) - lengths).astype(np.int32)),
         )
         calls, places = list(work.before), buffers.upload(device, np.arange(count, dtype=np.int32))
@@ -817,7 +819,8 @@ def refine_poses(
     settings: RefineSettings,
     typed: Typed,
     box: GeometricField,
-    kept: Poses,
+    poses: Poses,
+    kept: Chosen,
     verdicts: Verdicts,
     kinds: np.ndarray,
 ) -> tuple[Poses, Verdicts, Refinement]:
@@ -828,7 +831,8 @@ def refine_poses(
         settings: of the stage.
         typed: ligands and receptor as the field's function sees them.
         box: of the pocket, which the field's grid covers.
-        kept: the poses.
+        poses: as they were docked.
+        kept: which of them are refined.
         verdicts: of the filter on these; without rounds they and the poses stay as they are.
         kinds: u1 (atoms,), see `keys_of`.
     """
@@ -837,6 +841,7 @@ def refine_poses(
     field = field_over(settings.field, device, typed.receptor, grid, ligands)
     refiner = Refiner(device, field)
     if not settings.rounds:
-        refined = refiner.refine(ligands, kept, settings, kinds)
+        refined = refiner.refine(ligands, kept_of(poses, kept), settings, kinds)
         return refined.poses, verdicts, Refinement(before=refined.before, after=refined.after)
-    return joined([refiner.keep(ligands, poses, settings, kinds) for poses in apart(kept)])
+    given = as_docked(poses, kept)  # their order does not matter
+    return joined([refiner.keep(ligands, some, settings, kinds) for some in apart(given)])

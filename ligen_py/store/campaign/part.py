@@ -396,13 +396,6 @@ class Poses:
         """Rows of a ligand's poses."""
         return range(int(self._first_pose[ligand]), int(self._first_pose[ligand + 1]))
 
-    def clusters(self, poses: range) -> tuple[np.ndarray, np.ndarray]:
-        """The cluster of each of some poses, -1 for none, and their scores in the search."""
-        with content_of(self._path, self._kind):
-            number = self._column(self._posed, self._kind, "verdicts/cluster")
-            score = self._column(self._posed, self._kind, "poses/score")
-            return number[poses.start : poses.stop], score[poses.start : poses.stop]
-
     def genotypes(self, ligand: int, poses: range) -> Genotypes:
         """Start conformer of a ligand and the genotypes of some of its poses."""
         axis = self._of(ligand, "torsion", "torsion_axis")

@@ -309,10 +309,9 @@ def paragraph(refine: RefineSettings, score: ScoreSettings) -> str:
 
 def test_methods_name_the_refinement_only_where_there_was_one() -> None:
     score = ScoreSettings()
-    assert "clustered, refined in the field of Vina, and scored" in paragraph(
-        RefineSettings(), score
-    )
-    assert "clustered, and scored" in paragraph(RefineSettings(rounds=0), score)
+    refined = "poses were filtered, refined in the field of Vina and clustered, and scored"
+    assert refined in paragraph(RefineSettings(), score)
+    assert "poses were filtered, and scored" in paragraph(RefineSettings(rounds=0), score)
 
 
 @pytest.mark.parametrize(
@@ -350,7 +349,8 @@ def test_methods_name_the_costs_that_are_part_of_the_score() -> None:
 
 def of_target(rank_by: str, refine: dict, score: dict, functions: list[str]) -> str:
     """The methods of a campaign of one target."""
-    given = {"refined": refine, "scores": {"functions": functions, **score}}
+    given = {"kept": {"cluster_rmsd": 2.0 * (refine["rounds"] == 0)}, "refined": refine}
+    given |= {"scores": {"functions": functions, **score}}
     texts = [np.array([""] * len(given), object) for _ in range(3)]
     kinds, settings = (np.array(list(column), object) for column in (given, given.values()))
     runs = Runs(
@@ -366,8 +366,11 @@ def of_target(rank_by: str, refine: dict, score: dict, functions: list[str]) -> 
 
 def test_the_methods_say_what_was_done() -> None:
     energy = {"rank_by": "energy", "pose_weights": {"vina": 1.0, "ad4": 0.5}}
-    found = of_target("energy", {"rounds": 1, "field": "vina"}, energy, ["vina", "ad4"])
-    assert "clustered, refined in the field of Vina, and scored by Vina and AD4 [2, 3]." in found
+    found = of_target(
+        "energy", {"rounds": 1, "field": "vina", "cluster_rmsd": 1.0}, energy, ["vina", "ad4"]
+    )
+    assert "poses were filtered, refined in the field of Vina and clustered, and scored by" in found
+    assert "scored by Vina and AD4 [2, 3]." in found
     assert "The pose of lowest energy (1 Vina + 0.5 AD4) was chosen; molecules were" in found
     both = {"rank_by": "networks", "pose_weights": {"vina": 1.0, "gnina": 2.0}}
     found = of_target("networks", {"rounds": 1}, both, ["vina", "gnina"])
@@ -375,7 +378,7 @@ def test_the_methods_say_what_was_done() -> None:
     assert "molecules were ranked by that energy, less the ligand's own part" in found
     # Poses of AutoDock's search are not refined.
     found = of_target("consensus", {"rounds": 0, "field": "ad4"}, energy, ["vina", "ad4"])
-    assert "clustered, and scored by Vina and AD4 [2, 3]." in found
+    assert "poses were filtered and clustered, and scored by Vina and AD4 [2, 3]." in found
     assert (
         "(1 Vina + 0.5 AD4) was chosen. Molecules were ranked by the mean of their ranks" in found
     )

@@ -171,14 +171,14 @@ def receptor_terms(
     desolv = float(((mine * volume + theirs * types[kind, 1]) * solvation_range(r)).sum())
 
     energy = dispersion(r, pairs[kind, others])
-    bonds = pairs[kind, others, 3] == 10
-    angular, ramp = _directions(receptor, sites, offset[near] / np.maximum(r, 1e-6)[:, None], r)
-    strength = np.clip(energy / 100, 0, 1)
-    bonded = (energy * (angular + (1 - angular) * strength))[bonds]
-    if types[kind, 2] == ACCEPTOR:
-        hbond = float((bonded * ramp[bonds]).sum())
-    else:
-        hbond = float(bonded.min() + bonded.max()) if len(bonded) else 0.0
+    bonds, hbond = pairs[kind, others, 3] == 10, 0.0
+    if bonds.any():
+        r, bonded = r[bonds], energy[bonds]
+        toward = offset[near][bonds] / np.maximum(r, 1e-6)[:, None]
+        angular, ramp = _directions(receptor, sites[bonds], toward, r)
+        bonded = bonded * (angular + (1 - angular) * np.clip(bonded / 100, 0, 1))
+        by_nearest = types[kind, 2] == ACCEPTOR
+        hbond = float((bonded * ramp).sum() if by_nearest else bonded.min() + bonded.max())
     return {
         "vdw": float(energy[~bonds].sum()),
         "hbond": hbond,

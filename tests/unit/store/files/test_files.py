@@ -14,10 +14,9 @@ import pytest
 from ligen_py.engine.scoring.checks import table
 from ligen_py.errors import InputError
 from ligen_py.provenance import Run
-from ligen_py.records.kept import KEPT
+from ligen_py.records.kept import KEPT, Chosen
 from ligen_py.records.ledger import Ledger
 from ligen_py.records.ligands import LIGANDS, Entries
-from ligen_py.records.poses import Poses
 from ligen_py.records.scores import SCORES, Scores
 from ligen_py.settings.score import ScoreSettings
 from ligen_py.store.campaign.layout import CAMPAIGN, Control, Scored
@@ -203,7 +202,7 @@ def test_a_writer_that_was_killed_leaves_nothing_behind_its_successor(tmp_path: 
 def test_wrong_kind_version_folder_and_absence_are_sentences(tmp_path: Path) -> None:
     path = write_scores(tmp_path / "s.h5")
     with pytest.raises(InputError, match=r"s\.h5: contains ligen_py.scores, not ligen_py.kept"):
-        read(path, KEPT, Poses)
+        read(path, KEPT, Chosen)
     with pytest.raises(InputError, match="is a folder"):
         read(tmp_path, SCORES, Scores)
     with pytest.raises(InputError, match="does not exist"):
