@@ -16,8 +16,7 @@ import numpy as np
 from ligen_py.engine.geometry import rebuild_each
 from ligen_py.molecules.clusters import rmsd, symmetries_of_stored
 from ligen_py.molecules.export import crystal_pose, heavy_atoms_of
-from ligen_py.records.kept import KEPT
-from ligen_py.records.kept import Chosen as Kept
+from ligen_py.records.kept import KEPT, Chosen
 from ligen_py.records.ledger import Status
 from ligen_py.records.ligands import LIGANDS
 from ligen_py.records.poses import POSES, WORST_RUN
@@ -41,7 +40,7 @@ ELSEWHERE = 2.0
 Angstrom. Two Angstrom is what counts as the same pose in redocking."""
 
 
-class Chosen(NamedTuple):
+class Wanted(NamedTuple):
     """A ligand of a part, and the pose that is wanted of it."""
 
     member: int
@@ -85,7 +84,7 @@ class BestPoses:
         waiting, poses = [], list[Pose]()
         for number in np.unique(owner):
             members, mine = self._parts[int(first[number])], rows[owner == number]
-            chosen = [Chosen(*row) for row in self._chosen.rows(mine).tolist()]
+            chosen = [Wanted(*row) for row in self._chosen.rows(mine).tolist()]
             with files_kept_open():
                 poses += _poses(members, chosen)
             waiting.append(mine)
@@ -104,7 +103,7 @@ def reference_poses(members: Sequence[PartFiles]) -> Reference:
         name = str(part.name[0]) if len(part.name) else members[0].crystal.stem
         if len(part.status) and part.status[0] == Status.SCORED:
             best = int(part.scored()[0])
-            chosen = Chosen(int(part.member[best]), best, int(part.best[best]))
+            chosen = Wanted(int(part.member[best]), best, int(part.best[best]))
             (docked,) = _poses(members, [chosen])
             terms = {term: float(values[best]) for term, values in part.terms.items()}
             found["docked"] = docked, name, json.dumps(terms)
@@ -115,12 +114,12 @@ def reference_poses(members: Sequence[PartFiles]) -> Reference:
     return reference_of(found)
 
 
-def _poses(members: Sequence[PartFiles], ligands: Sequence[Chosen]) -> list[Pose]:
+def _poses(members: Sequence[PartFiles], ligands: Sequence[Wanted]) -> list[Pose]:
     """The best poses of some ligands of a part."""
     result = []
     with ExitStack() as stack:
         opened = [stack.enter_context(Poses(files)) for files in members]
-        runs = [Runs.of(files) if _has_runs(files) else None for files in members]
+        runs = [KeptRuns.of(files) if _has_runs(files) else None for files in members]
         energies = [_energies(files) for files in members]
         texts: dict[tuple[int, int], tuple[str, str, str]] = {}
         for number, files in enumerate(members):
@@ -146,8 +145,8 @@ def _poses(members: Sequence[PartFiles], ligands: Sequence[Chosen]) -> list[Pose
 
 
 def _placed(
-    members: Sequence[PartFiles], opened: Sequence[Poses], ligands: Sequence[Chosen]
-) -> Iterator[tuple[Chosen, slice, np.ndarray]]:
+    members: Sequence[PartFiles], opened: Sequence[Poses], ligands: Sequence[Wanted]
+) -> Iterator[tuple[Wanted, slice, np.ndarray]]:
     """Each of some ligands, the rows of its poses, and their coordinates.
 
     These are (poses, atoms, 3), Angstrom.
@@ -177,7 +176,7 @@ def _energies(files: PartFiles) -> np.ndarray:
 
 
 @dataclass(frozen=True)
-class Runs:
+class KeptRuns:
     """The runs of a genetic algorithm that the filter kept, and in which clusters."""
 
     first: np.ndarray
@@ -188,14 +187,13 @@ class Runs:
     """In the search, of each kept pose, -cal/mol."""
 
     @classmethod
-    def of(cls, files: PartFiles) -> "Runs":
+    def of(cls, files: PartFiles) -> "KeptRuns":
         """Read those of a part."""
-        kept: Kept = read(files.kept, KEPT, Kept)
+        kept: Chosen = read(files.kept, KEPT, Chosen)
         (cluster,) = read_columns(files.kept, KEPT, ("verdicts/cluster",)).values()
         made, score = read_columns(files.poses, POSES, ("poses/first_pose", "poses/score")).values()
         require_kept_of(files.kept, kept, files.poses, made)
-        rows = np.repeat(made[:-1], np.diff(kept.first_pose)) + kept.number
-        return cls(kept.first_pose, cluster, score[rows])
+        return cls(kept.first_pose, cluster, score[kept.rows(made)])
 
     def clusters(self, ligand: int) -> str:
         """Clusters of a ligand's runs as the campaign file has them."""

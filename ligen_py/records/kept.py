@@ -30,6 +30,10 @@ class Chosen(Record):
         """Places."""
         yield "number", self.number >= 0
 
+    def rows(self, first_pose: np.ndarray) -> np.ndarray:
+        """The rows (kept,) in a poses file with these offsets, in the filter's order."""
+        return np.repeat(first_pose[:-1], np.diff(self.first_pose)) + self.number
+
 
 @dataclass(frozen=True, slots=True)
 class Verdicts(Record):

@@ -9,15 +9,11 @@ from ligen_py.records.poses import Poses
 
 def kept_of(poses: Poses, kept: Chosen) -> Poses:
     """The kept ones of docked poses, in the filter's order."""
-    return take(poses, _rows(poses, kept), np.diff(kept.first_pose))
+    return take(poses, kept.rows(poses.first_pose), np.diff(kept.first_pose))
 
 
 def as_docked(poses: Poses, kept: Chosen) -> Poses:
     """The kept ones in the order in which they were docked; not copied where all are kept."""
     if len(kept.number) == len(poses.restart):
         return poses
-    return take(poses, np.sort(_rows(poses, kept)), np.diff(kept.first_pose))
-
-
-def _rows(poses: Poses, kept: Chosen) -> np.ndarray:
-    return np.repeat(poses.first_pose[:-1], np.diff(kept.first_pose)) + kept.number
+    return take(poses, np.sort(kept.rows(poses.first_pose)), np.diff(kept.first_pose))

@@ -46,6 +46,6 @@ def require_kept_of(
         )
     owner = np.repeat(np.arange(expected), np.diff(kept.first_pose))
     beyond = kept.number >= np.diff(first_pose)[owner]
-    rows = (first_pose[owner] + kept.number)[~beyond]
+    rows = kept.rows(first_pose)[~beyond]
     if np.count_nonzero(np.bincount(rows)) < len(owner):
         raise InputError(f"{kept_file}: its poses are not those of {poses_file}; {cure}")
