@@ -16,7 +16,7 @@ from rdkit.Chem.EnumerateStereoisomers import (
 )
 from rdkit.Chem.MolStandardize import rdMolStandardize
 
-from ligen_py.molecules.graph import atoms_of
+from ligen_py.molecules.graph import atoms_of, matches
 
 MOST_TAUTOMERS = 64
 """Tautomers that are generated before the best are chosen."""
@@ -55,11 +55,13 @@ def tautomers(mol: Chem.Mol, limit: int) -> list[Chem.Mol]:
     return [mol, *chosen]
 
 
-def tetrahedral_carbons(mol: Chem.Mol) -> list[bool]:
-    """Of each heavy atom, whether it is an sp3 carbon atom."""
-    sp3 = Chem.HybridizationType.SP3
-    numbers = ((atom.GetAtomicNum(), atom) for atom in atoms_of(mol))
-    return [z == 6 and atom.GetHybridization() == sp3 for z, atom in numbers if z > 1]
+def tetrahedral_carbons(mol: Chem.Mol) -> list[int]:
+    """The sp3 carbon atoms, by their place among the heavy atoms."""
+    found = [atom for (atom,) in matches(mol, "[#6^3]")]
+    if mol.GetNumAtoms() == mol.GetNumHeavyAtoms():
+        return found
+    places = {atom: place for place, (atom,) in enumerate(matches(mol, "[!#1]"))}
+    return [places[atom] for atom in found]
 
 
 def acid_centres(mol: Chem.Mol) -> dict[int, list[int]]:
@@ -69,15 +71,14 @@ def acid_centres(mol: Chem.Mol) -> dict[int, list[int]]:
     Hydrogens may be atoms.
     """
     found = {}
-    for atom in atoms_of(mol):
-        if atom.GetAtomicNum() in (15, 16):
-            ends = [
-                other.GetIdx()
-                for other in atom.GetNeighbors()
-                if other.GetAtomicNum() == 8 and _is_end(other)
-            ]
-            if len(ends) > 1:
-                found[atom.GetIdx()] = ends
+    for (centre,) in matches(mol, "[#15,#16]"):
+        ends = [
+            other.GetIdx()
+            for other in mol.GetAtomWithIdx(centre).GetNeighbors()
+            if other.GetAtomicNum() == 8 and _is_end(other)
+        ]
+        if len(ends) > 1:
+            found[centre] = ends
     return found
 
 
