@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ligen_py.engine.filtering.batched import LIGAND
+from ligen_py.engine.filtering import batched as filtering
 from ligen_py.engine.functions.ad4 import constants as ad4
 from ligen_py.engine.functions.ad4 import reference as ad4_reference
 from ligen_py.engine.functions.ad4.field import Ad4Field
@@ -572,7 +572,7 @@ def test_the_memory_of_a_batch_is_bounded(
     for name in ("build", "lanes_of"):  # compiled kernels are not asked for
         monkeypatch.setattr(refining, name, lambda *_, **__: lanes)
     monkeypatch.setattr(choice, "build", lambda *_, **__: None)
-    monkeypatch.setattr(choice, "program_of", lambda *_: (None, 1))
+    monkeypatch.setattr(filtering, "program_of", lambda *_: (None, 1))
     monkeypatch.setattr(Refiner, "_cells_on", lambda *_: None)
     settings = RefineSettings(rounds=rounds, finalists=1)
     for size in ((1, 0), (2, 0), (24, 10), (33, 4), (70, 12), (256, 64)):
@@ -691,15 +691,15 @@ def test_places_that_do_not_fit_follow_one_another(
     given = system(device)
     settings = RefineSettings(rounds=1, evaluations=2, finalists=0, cluster_rmsd=6.0)
     kept = []
-    for room in (choice.BATCH_BYTES, 1):
-        monkeypatch.setattr(choice, "BATCH_BYTES", room)
+    for room in (filtering.BATCH_BYTES, 1):
+        monkeypatch.setattr(filtering, "BATCH_BYTES", room)
         kept.append(given.refiner.keep(given.ligands, given.poses, settings, given.kinds))
     assert [unequal(*both) for both in zip(*kept, strict=True)] == [[], [], []]
 
 
 def test_energies_that_are_no_number_are_kept_last(device: Device) -> None:
     energies = np.array([3, np.nan, -2, np.inf, -1e9, 1e9], np.float32)
-    program = build(device, choice.KEEP, structs={"filter_ligand_t": LIGAND})
+    program = build(device, choice.KEEP, structs=filtering.STRUCTS)
     pairs = buffers.upload(device, np.stack([np.zeros_like(energies), energies], axis=1))
     score = buffers.empty(device, len(energies), np.int32)
     program.kernel("scores")(device.queue, (64,), (64,), np.int32(len(energies)), pairs, score)

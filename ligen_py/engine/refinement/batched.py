@@ -15,12 +15,12 @@ import numpy as np
 
 from ligen_py.engine.batches import by_batches
 from ligen_py.engine.constants import ATOM_CLASSES
-from ligen_py.engine.filtering.batched import BATCH_BYTES, PLACE_BYTES
+from ligen_py.engine.filtering.batched import BATCH_BYTES, PLACE_BYTES, Call
 from ligen_py.engine.geometry import in_blocks, inverse_bond_lengths
 from ligen_py.engine.pose_arrays import gathered, joined_slices, kernel_torsions, ranges, take
 from ligen_py.engine.refinement.apart import Kept, apart, joined
 from ligen_py.engine.refinement.chemical_field import ChemicalField, field_over
-from ligen_py.engine.refinement.choice import Best, Call, Choice
+from ligen_py.engine.refinement.choice import Best, Choice
 from ligen_py.engine.refinement.given import as_docked, kept_of
 from ligen_py.engine.refinement.ligand_keys import FREEDOM_CLASSES, RIGID, keys_of
 from ligen_py.engine.refinement.maps import Grid, cells_of, field_macros
