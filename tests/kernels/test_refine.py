@@ -500,12 +500,12 @@ def test_batches_side_by_side_change_no_bit(
     launched: list[int] = []
     run = Refiner._run
 
-    def counted(self: Refiner, ready: list[Any], *more: Any) -> Any:
+    def counted(self: Refiner, ready: list[Any]) -> Any:
         """Without the memory for so many batches side by side, the second time."""
         launched.append(len(ready))
         if len(ready) > 1 and launched.count(together) == 2:
             raise buffers.OutOfMemoryError("the device is full")
-        return run(self, ready, *more)
+        return run(self, ready)
 
     monkeypatch.setattr(Refiner, "_run", counted)
     whole, rest = divmod(count, together)
@@ -678,7 +678,7 @@ def test_the_best_of_each_minimum_is_kept(device: Device, most: int, apart: floa
         )
         rows.append(first + chosen)
     assert np.diff(kept.first_pose).tolist() == [len(some) for some in rows]
-    expected = every.some(np.concatenate(rows), np.diff(kept.first_pose))
+    expected = take(every.poses, np.concatenate(rows), np.diff(kept.first_pose))
     assert unequal(kept, expected) == []
     assert (verdicts.verdict == Verdict.REPRESENTATIVE).all()
     assert np.array_equal(energies.after, every.after[np.concatenate(rows)])

@@ -23,8 +23,8 @@ GROUP = 64
 """Work-items of a work-group of its kernels."""
 
 
-class Best(NamedTuple):
-    """The kept poses of some ligands, those of a ligand together, lowest energy first."""
+class Found(NamedTuple):
+    """Refined poses of some ligands, those of a ligand together."""
 
     ligand: np.ndarray
     """Rows (poses,) of their ligands."""
@@ -38,6 +38,8 @@ class Best(NamedTuple):
     """Torsions, one pose after another."""
     energies: np.ndarray
     """(poses, 2): before and after, kcal/mol."""
+    gradients: np.ndarray
+    """(poses, freedoms), kcal/mol by every degree of freedom; or (poses, 0)."""
 
 
 @dataclass(frozen=True)
@@ -106,8 +108,8 @@ class Choice:
         )
         return cls(calls, selection, poses, rows, room, torsions)
 
-    def download(self, device: Device, after: Any) -> Best:
-        """The kept poses, after an event."""
+    def download(self, device: Device, after: Any) -> Found:
+        """The kept poses, those of a ligand by energy, lowest first; after an event."""
         kept, widths = self.selection.count, _widths(self.torsions)
         number, verdict, cluster = self.selection.download(device, after)
         leads = verdict == Verdict.REPRESENTATIVE
@@ -116,7 +118,7 @@ class Choice:
             for buffer, width in zip(self.poses, widths, strict=True)
         )
         owner = np.repeat(np.arange(len(self.ligands)), self.room)[leads]
-        return Best(
+        return Found(
             self.ligands[owner],
             number[leads].astype(np.int64),
             cluster[leads].astype(np.int32),
@@ -124,6 +126,7 @@ class Choice:
             translation,
             radians[np.arange(widths[2]) < self.torsions[owner, None]],
             energies,
+            np.zeros((len(owner), 0), np.float32),
         )
 
 
