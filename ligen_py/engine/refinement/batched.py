@@ -28,7 +28,7 @@ from ligen_py.errors import DeviceError
 from ligen_py.opencl import buffers
 from ligen_py.opencl.device import VECTORS, Device
 from ligen_py.opencl.program import Program, build
-from ligen_py.opencl.tuning import Tuning, tuned
+from ligen_py.opencl.tuning import tuned
 from ligen_py.pace import Pace
 from ligen_py.records.kept import Chosen, Verdict, Verdicts
 from ligen_py.records.ligands import Ligands
@@ -351,63 +351,53 @@ class Refiner:
         lengths = np.diff(poses.first_torsion)[chosen]
         spans = poses.first_pose[rows], poses.first_pose[rows + 1]
         degrees = joined_slices(poses.torsion, *(poses.first_torsion[ends] for ends in spans))
-        tuning = tuned(device, self._source, classes.atoms)
-        count = len(chosen)
+        count, width = len(chosen), 0 if settings.rounds else classes.freedoms
         results = (
             buffers.exchange(device, joined_slices(poses.quaternion, *spans)),
             buffers.exchange(device, joined_slices(poses.translation, *spans)),
             buffers.exchange(device, in_blocks(np.deg2rad, degrees)),
-            buffers.empty(device, 0 if settings.rounds else count * classes.freedoms, np.float32),
+            buffers.empty(device, count * width, np.float32),
             buffers.empty(device, count * 2, np.float32),
             buffers.exchange(device, np.zeros(count, np.int32)),
         )
-        tables = {name: buffers.upload(device, getattr(batch, name)) for name in BATCH_COLUMNS}
+        refined = (*results[:3], results[4])
         of_heats = [buffers.upload(device, rows_of_heat) for rows_of_heat in batch.heats]
+        tables = {name: buffers.upload(device, getattr(batch, name)) for name in BATCH_COLUMNS}
         tables["ligands"] = of_heats[0]
         share_out = self._by_lanes if self._source == BY_LANES else self._by_sub_groups
-        work = share_out(batch, tables, heats, classes, tuning)
-        constants = (
+        work = share_out(batch, tables, heats, classes)
+        given = (
             np.int32(settings.evaluations),
             np.float32(settings.temperature),
             np.float32(settings.amplitude),
             self.field.maps.grid.row(),
-        )
-        given = (
             buffers.upload(device, joined_slices(poses.restart, *spans)),
             buffers.upload(device, (np.cumsum(lengths) - lengths).astype(np.int32)),
+            *results,
         )
         calls, places = list(work.before), buffers.upload(device, np.arange(count, dtype=np.int32))
-        for heat, (ligands_of_heat, items) in enumerate(zip(of_heats, work.items, strict=True)):
+        for heat, items in enumerate(work.items):
             if heat:
-                more = buffers.empty(device, int(heats[heat].sum()), np.int32)
-                calls.append(self._choice(heats[heat - 1], heats[heat], places, results[4], more))
-                places = more
-            arguments = (
-                *(*work.first, *constants, *work.field, ligands_of_heat),
-                *(*work.tables, buffers.upload(device, items), places, *given),
-                *(*results, *work.last),
-            )
+                choice, places = self._choice(heats[heat - 1], heats[heat], places, refined[-1])
+                calls.append(choice)
+            in_heat = of_heats[heat], buffers.upload(device, items), places
             size = (len(items) * work.local,), (work.local,)
-            calls.append((work.program, work.kernel, *size, arguments))
-        choice = None
-        if choose:
-            counts = np.diff(poses.first_pose)[rows]
-            refined = (*results[:3], results[4])
-            choice = Choice.of(device, ligands, rows, counts, refined, settings)
-            calls += choice.calls
-        width = 0 if settings.rounds else classes.freedoms
-        return Launch(tuple(calls), results, rows, heats[0], lengths, width, choice)
+            calls.append((work.program, work.kernel, *size, (*in_heat, *given, *work.own)))
+        kept = Choice.of(device, ligands, rows, heats[0], refined, settings) if choose else None
+        calls += kept.calls if kept else ()
+        return Launch(tuple(calls), results, rows, heats[0], lengths, width, kept)
 
     def _choice(
-        self, counts: np.ndarray, fewer: np.ndarray, places: Any, energies: Any, more: Any
-    ) -> "Call":
-        """Between two heats: which poses go on, `fewer` (ligands,) of `counts` of each ligand."""
+        self, counts: np.ndarray, fewer: np.ndarray, places: Any, energies: Any
+    ) -> tuple["Call", Any]:
+        """Which poses go on to the next heat, `fewer` (ligands,) of `counts`; and their places."""
         spans = [np.cumsum(counts) - counts, counts, np.cumsum(fewer) - fewer, fewer]
         ligands = buffers.upload(self.device, np.stack(spans, axis=1).astype(np.int32))
         width = -(-int(counts.max()) // GROUP) * GROUP
-        arguments = (ligands, places, energies, more)
-        program = build(self.device, HEATS)
-        return program, "keep_lowest", (width, len(counts)), (GROUP, 1), arguments
+        more = buffers.empty(self.device, int(fewer.sum()), np.int32)
+        size = (width, len(counts)), (GROUP, 1)
+        arguments = ligands, places, energies, more
+        return (build(self.device, HEATS), "keep_lowest", *size, arguments), more
 
     def _run(self, ready: Sequence["Launch"]) -> list[Found]:
         """Launch batches side by side; the poses of each."""
@@ -438,22 +428,19 @@ class Refiner:
         tables: Mapping[str, Any],
         heats: Sequence[np.ndarray],
         classes: Classes,
-        tuning: Tuning,
     ) -> "Work":
         """A sub-group has a pose. `heats`: see `heats_of`."""
         device, ligands = self.device, batch.heats[0]
         lanes = classes.lanes
         together = WARP // lanes if device.back_end == "ptx" else 1
-        macros = {**field_macros(self.field), "SG_SIZE": lanes}
-        macros |= {"MAX_ATOMS": classes.atoms, "MAX_FREEDOMS": classes.freedoms}
-        program = build(device, self._source, macros, tuning.registers, STRUCTS)
+        most = {"MAX_ATOMS": classes.atoms, "MAX_FREEDOMS": classes.freedoms}
+        program = self._program(classes, {"SG_SIZE": lanes, **most})
         spots = -(-classes.atoms // lanes) * lanes
         rows = most_rows(ligands["atoms"])
         steps = buffers.empty(device, int(rows.sum()), np.int32)
         found = buffers.empty(device, len(ligands), np.int32)
         terms = buffers.empty(device, 4 * spots * int(rows.sum()), np.float32)
-        named = tables["ligands"], tables["pairs"], steps, found
-        sizes = np.int32(len(ligands)), *named
+        sizes = np.int32(len(ligands)), tables["ligands"], tables["pairs"], steps, found
         whole = -(-len(ligands) // GROUP) * GROUP
         calls: list[Call] = [(program, "find_rows", (whole,), (GROUP,), sizes)]
         if rows.any():
@@ -467,9 +454,8 @@ class Refiner:
             "refine",
             lanes * together,
             all_items(device, batch, heats, together, GROUPS_TO_FILL),
-            (self._cells_on(program), *self._tables),
-            (*ours, steps, found, terms),
-            before=tuple(calls),
+            (self._cells_on(program), *self._tables, *ours, steps, found, terms),
+            tuple(calls),
         )
 
     def _by_lanes(
@@ -478,7 +464,6 @@ class Refiner:
         tables: Mapping[str, Any],
         heats: Sequence[np.ndarray],
         classes: Classes,
-        tuning: Tuning,
     ) -> "Work":
         """A lane has a pose, a work-group poses of one ligand. Arguments as above."""
         device = self.device
@@ -488,18 +473,22 @@ class Refiner:
         reals, groups = scratch_reals(batch.heats[0]), max(len(some) for some in items)
         scratch = buffers.empty(device, groups * reals * lanes * vector, np.float32)
         # One program for ligands of every size, since only the scratch memory depends on it.
-        macros = {**field_macros(self.field), "MAX_ATOMS": MAX_ATOMS}
-        macros |= {"POSES": vector, "LANES": lanes}
+        macros = {"MAX_ATOMS": MAX_ATOMS, "POSES": vector, "LANES": lanes}
+        ours = (tables[name] for name in BATCH_COLUMNS)
+        own = np.int32(classes.freedoms), np.int32(reals), scratch
         return Work(
-            build(device, self._source, macros, tuning.registers, STRUCTS),
+            self._program(classes, macros),
             "refine_lanes",
             lanes,
             items,
-            (self.field.maps.buffer, *self._tables),
-            tuple(tables[name] for name in BATCH_COLUMNS),
-            (np.int32(reals),),
-            (np.int32(classes.freedoms), scratch),
+            (self.field.maps.buffer, *self._tables, *ours, *own),
         )
+
+    def _program(self, classes: Classes, macros: Mapping[str, object]) -> Program:
+        """The kernels of the form."""
+        registers = tuned(self.device, self._source, classes.atoms).registers
+        every = {**field_macros(self.field), **macros}
+        return build(self.device, self._source, every, registers, STRUCTS)
 
     def _cells_on(self, program: Program) -> Any:
         """The field's maps as the form with a sub-group for each pose reads them."""
@@ -521,12 +510,8 @@ class Work:
     """Work-items of a work-group."""
     items: tuple[np.ndarray, ...]
     """Of each heat, see `items_of`."""
-    field: tuple[Any, ...]
-    tables: tuple[Any, ...]
-    first: tuple[Any, ...] = ()
-    last: tuple[Any, ...] = ()
-    """The kernel's arguments from the maps to the ligands and from there to the items, its first
-    ones and its last."""
+    own: tuple[Any, ...]
+    """The kernel's last arguments, from the maps on, which are those of its form."""
     before: tuple[Call, ...] = ()
     """Kernels that make tables."""
 
