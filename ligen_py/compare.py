@@ -138,15 +138,11 @@ def _words(one: Ranking, other: Ranking, pairs: Pairs, best: int) -> Iterator[st
     size = min(best, len(one.name), len(other.name))
     common = int(((pairs.one < size) & (pairs.other < size)).sum())
     yield f"Best {size}: {common} are in both"
-    came = _not_among(np.arange(size), pairs.other[pairs.one < size])
-    went = _not_among(np.arange(size), pairs.one[pairs.other < size])
+    came = np.setdiff1d(np.arange(size), pairs.other[pairs.one < size])
+    went = np.setdiff1d(np.arange(size), pairs.one[pairs.other < size])
     yield f"  came into the best of B: {_names(other, came)}"
     yield f"  left the best of A: {_names(one, went)}"
     yield ""
-
-
-def _not_among(places: np.ndarray, others: np.ndarray) -> np.ndarray:
-    return places[~np.isin(places, others)]
 
 
 def _names(ranking: Ranking, places: np.ndarray) -> str:

@@ -115,9 +115,9 @@ def check_apart(plan: Workplan, folder: Path) -> None:
             )
 
 
-def check_device(selector: str | None = None) -> None:
-    """Raise DeviceError where this machine has no such device."""
-    select_all(selector)
+def check_device() -> None:
+    """Raise DeviceError where this machine has no device, or not the one of LIGEN_DEVICE."""
+    select_all(None)
 
 
 def _check_networks(plan: Workplan) -> None:

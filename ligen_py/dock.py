@@ -18,13 +18,14 @@ import numpy as np
 from ligen_py import cli
 from ligen_py.engine.docking.chunk import Docked, dock_runs
 from ligen_py.engine.docking.mode import MODES, Mode, docker
+from ligen_py.engine.docking.oversized import mark_lost
 from ligen_py.engine.docking.runs import slabs
 from ligen_py.engine.docking.search import Plan
 from ligen_py.opencl.device import Device, labels, select_all
 from ligen_py.opencl.workers import spread
 from ligen_py.pace import Pace
 from ligen_py.provenance import Run
-from ligen_py.records.ledger import Ledger, Reason, Status
+from ligen_py.records.ledger import Ledger, Reason
 from ligen_py.records.ligands import LIGANDS, Ligands
 from ligen_py.records.pocket import POCKET, GeometricField
 from ligen_py.records.poses import POSES
@@ -95,19 +96,14 @@ def run(
             file.append("poses", partial(plan.poses, found.torsions, found.rows, found.results))
             too_large |= {first + row: words for row, words in found.too_large.items()}
             pace.reach(last, len(too_large))
-        rows = np.setdiff1d(np.arange(len(entry)), list(too_large))
-        # A record is lost with the last of its states; the ledger names the first.
-        out = np.setdiff1d(np.unique(entry, return_index=True)[1], rows)
-        out = out[~np.isin(entry[out], entry[rows])]
-        words = [too_large[row] for row in out]
-        file.write(
-            "ledger", ledger.marked(entry[out], Status.FAILED, Reason.LARGER_THAN_BOX, words)
-        )
+        ledger = mark_lost(ledger, entry, too_large)
+        file.write("ledger", ledger)
+    ligands = len(entry) - len(too_large)
     log.info(
         "docked %d ligands, %d poses kept, %d records too large for the box; %.1f ligands/s",
-        len(rows),
-        len(rows) * plan.num_poses,
-        len(out),
+        ligands,
+        ligands * plan.num_poses,
+        np.count_nonzero(ledger.reason == Reason.LARGER_THAN_BOX),
         pace.rate,
     )
 

@@ -101,7 +101,7 @@ def _manifest(
         if not path.is_file():
             raise InputError(f"{path}: does not exist")
         manifest = read_manifest(path).found_from(path)
-        _require_manifest(inputs.campaign, campaign, path, manifest)
+        campaign.require_made_from(path, manifest)
     except InputError as error:
         if inputs.manifest or settings.poses > 1 or settings.pdbqt:
             raise
@@ -123,15 +123,8 @@ def _opened(inputs: Inputs) -> Iterator[CampaignReader]:
     with open_campaign(inputs.campaign) as campaign:
         if inputs.manifest:
             listed = read_manifest(inputs.manifest).found_from(inputs.manifest)
-            _require_manifest(inputs.campaign, campaign, inputs.manifest, listed)
+            campaign.require_made_from(inputs.manifest, listed)
         yield campaign
-
-
-def _require_manifest(
-    path: Path, campaign: CampaignReader, source: Path, manifest: Manifest
-) -> None:
-    if manifest.digest() not in campaign.attributes["inputs"]:
-        raise InputError(f"{path}: was not made from {source} as it is now; run aggregate again")
 
 
 def _require_poses(path: Path, name: str, target: TargetReader, count: int) -> None:

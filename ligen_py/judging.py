@@ -26,7 +26,7 @@ from ligen_py.records.ligands import LIGANDS, Ligands
 from ligen_py.records.networks import NETWORK_SHARE, Judged
 from ligen_py.records.poses import Poses
 from ligen_py.records.refined import REFINED
-from ligen_py.records.rows import concatenated, rows_below, subset
+from ligen_py.records.rows import concatenated, no_rows, rows_below, subset
 from ligen_py.records.scores import SCORES
 from ligen_py.store.campaign.manifest import Manifest, PartFiles
 from ligen_py.store.campaign.part import RECORDED, Part, read_best
@@ -273,31 +273,6 @@ def choice(
 def together(pieces: Sequence[Judged], place: np.ndarray) -> Judged:
     """Molecules of several records by their `place` (molecules,); there may be none."""
     if not pieces:
-        return nothing()
+        return no_rows(Judged)
     record = concatenated(pieces)
     return subset(record, rows_below(record, "molecule", np.argsort(place)))
-
-
-def nothing() -> Judged:
-    """The record of no molecule."""
-    texts, wide = np.empty(0, object), np.zeros(0, "i8")
-    one, offsets, whole = np.zeros(0, "f4"), np.zeros(1, "i8"), np.zeros(0, "i4")
-    return Judged(
-        target=texts,
-        rank=wide,
-        row=wide,
-        name=texts,
-        first_pose=offsets,
-        physics=whole,
-        network=whole,
-        score=one,
-        moved=one,
-        crystal=one,
-        restart=whole,
-        energy=one,
-        logit=one,
-        pose=one,
-        affinity=one,
-        first_atom=offsets,
-        xyz=np.zeros((0, 3), "f4"),
-    )

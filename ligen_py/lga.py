@@ -17,13 +17,13 @@ from typing import NamedTuple
 import numpy as np
 
 from ligen_py import cli
-from ligen_py.engine.docking.oversized import larger_than_box
+from ligen_py.engine.docking.oversized import larger_than_box, mark_lost
 from ligen_py.engine.genetic.beside import with_geometric
 from ligen_py.engine.genetic.collected import docked
 from ligen_py.opencl.device import select
 from ligen_py.pace import Pace
 from ligen_py.provenance import Run
-from ligen_py.records.ledger import Ledger, Reason, Status
+from ligen_py.records.ledger import Ledger, Reason
 from ligen_py.records.ligands import LIGANDS, Ligands
 from ligen_py.records.pocket import POCKET, GeometricField
 from ligen_py.records.poses import POSES
@@ -77,18 +77,18 @@ def run(inputs: Inputs, settings: LgaSettings, device: str | None, output: Path)
     poses = with_geometric(chosen, ligands, box, rows, collected.poses(), settings)
     seconds = time.perf_counter() - started
 
-    # A record is lost with the last of its states; the ledger names the first.
-    out = np.setdiff1d(np.unique(ligands.entry, return_index=True)[1], rows)
-    out = out[~np.isin(ligands.entry[out], ligands.entry[rows])]
-    words = [too_large[row] for row in out]
-    marked = ledger.marked(ligands.entry[out], Status.FAILED, Reason.LARGER_THAN_BOX, words)
+    ledger = mark_lost(ledger, ligands.entry, too_large)
     made_by = Run("lga", settings, inputs, chosen.origin)
-    write(output, POSES, made_by, {"ledger": marked, "poses": poses})
+    write(output, POSES, made_by, {"ledger": ledger, "poses": poses})
     log.info(
         "docked %d ligands, %d runs each, %d records too large for the box; %.2f ligands/s, "
         "%.3g evaluations/s",
-        len(rows), settings.runs, len(out), len(rows) / seconds, collected.evaluations / seconds,
-    )  # fmt: skip
+        len(rows),
+        settings.runs,
+        np.count_nonzero(ledger.reason == Reason.LARGER_THAN_BOX),
+        len(rows) / seconds,
+        collected.evaluations / seconds,
+    )
 
 
 if __name__ == "__main__":

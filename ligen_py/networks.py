@@ -69,10 +69,7 @@ def run(inputs: Inputs, settings: NetworksSettings, device: str | None, output: 
         raise InputError(f"{path}: does not exist; name the campaign's manifest by --manifest")
     manifest, chosen = read_manifest(path).found_from(path), select(device)
     with open_campaign(inputs.campaign) as campaign:
-        if manifest.digest() not in campaign.attributes["inputs"]:
-            raise InputError(
-                f"{inputs.campaign}: was not made from {path} as it is now; run aggregate again"
-            )
+        campaign.require_made_from(path, manifest)
         size = sum(min(settings.best, campaign.target(name).size) for name in campaign.targets)
         judge = Judge(chosen, Ensemble(chosen, networks), size)
         pieces, place = [], [np.empty(0, "i8")]

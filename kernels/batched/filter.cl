@@ -1,12 +1,12 @@
 // filter: which poses of a ligand are worth a chemical score, the sort and clip of LiGen's
 // Algorithm 1 (Crisci et al. 2024), in two kernels.
 //
-// place   one sub-group a pose: coordinates of the heavy atoms from the genotype
+// place   one sub-group a pose: coordinates from the genotype
 // select  one sub-group a ligand: sort by geometric score, cluster, order, clip
 //
-// `select` sorts indexes only and never moves coordinates. Work is in local memory, one entry a
-// pose; the final order is cluster representatives, other bump-free poses, bumped poses, each by
-// falling score, equal scores by rising index.
+// All atoms here are heavy ones. `select` sorts indexes only and never moves coordinates. Work is
+// in local memory, one entry a pose; the final order is cluster representatives, other bump-free
+// poses, bumped poses, each by falling score, equal scores by rising index.
 //
 // NumPy twin: ligen_py/engine/filtering/reference.py.
 
@@ -45,8 +45,7 @@ KERNEL void place(int first_pose,
                   __global const float2 *angles,       // cosine and sine of each, or of each step
                   __global const float4 *quaternions,  // a pose: w, x, y, z
                   __global const float *translations,  // a pose: 3, Angstrom
-                  __global const int *heavy_atoms,     // atom numbers, local to the ligand
-                  __global float4 *places)  // a ligand: heavy atom by heavy atom, all poses
+                  __global float4 *places)             // a ligand: atom by atom, all poses
 {
   SG_SETUP(sg);
   __local float4 all_atoms[WG_SUB_GROUPS * MAX_ATOMS];
@@ -65,9 +64,8 @@ KERNEL void place(int first_pose,
                   angle.x, angle.y);
   }
   const affine_t motion = motion_of(quaternions, translations, pose);
-  for (int h = sg.lane; h < l.heavy; h += SG_SIZE)
-    places[l.first_place + h * l.poses + number] =
-        transform(motion, atoms[heavy_atoms[l.first_heavy + h]]);
+  for (int i = sg.lane; i < l.atoms; i += SG_SIZE)
+    places[l.first_place + i * l.poses + number] = transform(motion, atoms[i]);
 }
 
 KERNEL void select_poses(
@@ -79,7 +77,7 @@ KERNEL void select_poses(
     __global const int *scores,    // a pose
     __global const uchar *bumped,  // a pose: 1 where anything bumps or sticks out
     __global const float4 *places,
-    __global const ushort *ways,  // to map a ligand's heavy atoms onto themselves; of some ligands
+    __global const ushort *ways,  // to map a ligand's atoms onto themselves; of some ligands
     __global ushort *kept_pose,   // a ligand: up to max_num_poses pose numbers in final order
     __global uchar *kept_verdict,
     __global short *kept_cluster) {
@@ -109,7 +107,7 @@ KERNEL void select_poses(
   // Leader clustering: the best pose without a cluster founds one and takes in all poses near it.
   // It ends early when as many representatives are found as poses are kept. Without a radius each
   // pose is a cluster.
-  const float limit = squared_rmsd * (float)l.heavy;
+  const float limit = squared_rmsd * (float)l.atoms;
   int clusters = 0;
   for (int rank = 0; rank < l.poses && clusters < max_num_poses; rank++) {
     const int leader = order[rank];
@@ -120,10 +118,10 @@ KERNEL void select_poses(
       int near = 0;
       for (int way = 0; way < max(1, l.ways) && !near; way++) {
         float sum = 0.0f;
-        for (int h = 0; h < l.heavy; h++) {
-          const int like = l.ways ? ways[l.first_way + way * l.heavy + h] : h;
+        for (int i = 0; i < l.atoms; i++) {
+          const int like = l.ways ? ways[l.first_way + way * l.atoms + i] : i;
           const float4 a = places[l.first_place + like * l.poses + leader];
-          const float4 b = places[l.first_place + h * l.poses + p];
+          const float4 b = places[l.first_place + i * l.poses + p];
           const float x = a.x - b.x, y = a.y - b.y, z = a.z - b.z;
           sum = fma(x, x, fma(y, y, fma(z, z, sum)));
         }

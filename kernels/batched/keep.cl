@@ -34,9 +34,9 @@ __kernel void turns(int count,
   angles[turn] = (float2)(cos(radians[turn]), sin(radians[turn]));
 }
 
-__kernel void gather(int most,  // torsions of a ligand, the room that each kept pose has
+__kernel void gather(int max_num_poses,  // of a ligand that are kept
+                     int most,           // torsions of a ligand, the room that each kept pose has
                      __global const filter_ligand_t *ligands,
-                     __global const int *room,     // a ligand: poses that are kept
                      __global const ushort *kept,  // a kept pose: its number in its ligand
                      __global const float4 *quaternions,
                      __global const float *translations,
@@ -47,8 +47,8 @@ __kernel void gather(int most,  // torsions of a ligand, the room that each kept
                      __global float *kept_angles,
                      __global float2 *kept_energies) {
   const int number = get_global_id(0), ligand = get_global_id(1);
-  if (number >= room[ligand]) return;
   const filter_ligand_t l = ligands[ligand];
+  if (number >= min(l.poses, max_num_poses)) return;
   const int slot = l.first_kept + number, own = kept[slot], pose = l.first_pose + own;
   kept_quaternions[slot] = quaternions[pose];
   kept_energies[slot] = energies[pose];

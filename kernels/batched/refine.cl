@@ -247,23 +247,13 @@ __kernel void find_terms(__constant float4 *pair_table,
 }
 
 KERNEL void refine(
+    __global const field_ligand_t *ligands,
+    __global const int4 *items,   // ligand, its first place of the item, one past the last
+    __global const int *in_heat,  // a place: the pose that is there in this heat
     int evaluations,
     float temperature,
     float amplitude,
     grid_t grid,
-    __global const float4 *maps,  // of gather_cells()
-    __constant float4 *pair_table,
-    __constant float4 *type_table,
-    __global const field_ligand_t *ligands,
-    __global const float4 *conformers,  // Angstrom; w, kinds: see problem_t
-    __global const int *kinds,
-    __global const torsion_t *torsions,  // the far side is in its first range
-    __global const float *inverse_lengths,
-    __global const int *steps,  // of find_rows() and find_terms()
-    __global const int *rows,
-    __global const float4 *terms,
-    __global const int4 *items,       // ligand, its first place of the item, one past the last
-    __global const int *in_heat,      // a place: the pose that is there in this heat
     __global const int *restarts,     // a pose
     __global const int *first_angle,  // a pose: row of its first torsion angle
     __global float4 *quaternions,     // a pose: w, x, y, z; these three are changed in place
@@ -271,8 +261,17 @@ KERNEL void refine(
     __global float *angles,           // radians
     __global float *gradients,        // a pose: MAX_FREEDOMS numbers; without rounds only
     __global float2 *energies,        // a pose: before and after, kcal/mol
-    __global int *counts)             // a pose: evaluations
-{
+    __global int *counts,             // a pose: evaluations
+    __global const float4 *maps,      // of gather_cells()
+    __constant float4 *pair_table,
+    __constant float4 *type_table,
+    __global const float4 *conformers,  // Angstrom; w, kinds: see problem_t
+    __global const int *kinds,
+    __global const torsion_t *torsions,  // the far side is in its first range
+    __global const float *inverse_lengths,
+    __global const int *steps,  // of find_rows() and find_terms()
+    __global const int *rows,
+    __global const float4 *terms) {
   SG_SETUP(sg);
   __local float4 all_room[SG_TOGETHER * NUMBERS_APART / 4], hinges[2 * PIECES];
   const int4 item = items[sg.item / SG_TOGETHER];

@@ -217,22 +217,13 @@ static real change_at_random(const descent_t *w,
 }
 
 __attribute__((reqd_work_group_size(LANES, 1, 1))) __kernel void refine_lanes(
-    int scratch_reals,  // of a lane: what its largest ligand needs
+    __global const field_ligand_t *ligands,
+    __global const int4 *items,   // ligand, its first place of the item, one past the last
+    __global const int *in_heat,  // a place: the pose that is there in this heat
     int evaluations,
     float temperature,
     float amplitude,
     grid_t grid,
-    __global const float *maps,
-    __constant float4 *pair_table,
-    __constant float4 *type_table,
-    __global const field_ligand_t *ligands,
-    __global const float4 *conformers,  // Angstrom; w, kinds: see lane_problem_t
-    __global const int *kinds,
-    __global const torsion_t *torsions,  // the far side is in its first range
-    __global const float *inverse_lengths,
-    __global const uint *pairs,
-    __global const int4 *items,       // ligand, its first place of the item, one past the last
-    __global const int *in_heat,      // a place: the pose that is there in this heat
     __global const int *restarts,     // a pose
     __global const int *first_angle,  // a pose: row of its first torsion angle
     __global float *quaternions,      // a pose: w, x, y, z; these three are changed in place
@@ -241,7 +232,16 @@ __attribute__((reqd_work_group_size(LANES, 1, 1))) __kernel void refine_lanes(
     __global float *gradients,        // a pose: gradient_width numbers; without rounds only
     __global float *energies,         // a pose: before and after, kcal/mol
     __global int *counts,             // a pose: evaluations
+    __global const float *maps,
+    __constant float4 *pair_table,
+    __constant float4 *type_table,
+    __global const float4 *conformers,  // Angstrom; w, kinds: see lane_problem_t
+    __global const int *kinds,
+    __global const torsion_t *torsions,  // the far side is in its first range
+    __global const float *inverse_lengths,
+    __global const uint *pairs,
     int gradient_width,
+    int scratch_reals,  // of a lane: what its largest ligand needs
     __global real *scratch) {
   const int4 item = items[get_group_id(0)];
   const field_ligand_t l = ligands[item.x];

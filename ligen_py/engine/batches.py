@@ -30,18 +30,26 @@ def by_batches(
     With `sizes` (members,), the memory of each in bytes, a batch takes at most `room` bytes, or is
     a single member.
     """
-    most = max(1, len(members))
+    most = len(members)
     if device.kind != "gpu":
         most = LIGANDS_PER_CORE * int(device.handle.max_compute_units)
-    before = None if sizes is None else np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
-    start = 0
-    while start < len(members):
-        end = min(start + most, len(members))
-        if before is not None:
-            fits = int(np.searchsorted(before, before[start] + room, side="right")) - 1
-            end = min(end, max(start + 1, fits))
-        yield from by_halves(device, work, members[start:end])
-        start = end
+    sizes = np.zeros(len(members), np.int64) if sizes is None else sizes
+    for first, last in spans(sizes, room, most):
+        yield from by_halves(device, work, members[first:last])
+
+
+def spans(sizes: np.ndarray, room: int, most: int | None = None) -> Iterator[tuple[int, int]]:
+    """First and one past the last of consecutive members whose sizes fit into some room.
+
+    A larger one is alone. `most`: members of a span.
+    """
+    before, first = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)]), 0
+    most = most or len(sizes)
+    while first < len(sizes):
+        fits = int(np.searchsorted(before, before[first] + room, side="right")) - 1
+        last = max(first + 1, min(fits, first + most))
+        yield first, last
+        first = last
 
 
 def by_halves(

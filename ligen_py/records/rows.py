@@ -75,6 +75,16 @@ def concatenated(records: Sequence[R]) -> R:
     return type(records[0])(**columns)
 
 
+def no_rows(record: type[R]) -> R:
+    """A record of some type without rows."""
+    columns = {}
+    for spec in _specs(record):
+        dims = spec.metadata["dims"]
+        shape = [dim if isinstance(dim, int) else int(dim.endswith("+1")) for dim in dims]
+        columns[spec.name] = np.zeros(shape, spec.metadata["dtype"])
+    return record(**columns)
+
+
 def unequal(one: Record, other: Record) -> list[str]:
     """Names of the columns that are not equal bit for bit."""
     return [spec.name for spec in _specs(one) if not _same(one, other, spec.name)]
@@ -86,5 +96,5 @@ def _same(one: Record, other: Record, name: str) -> bool:
     return a.shape == b.shape and same_bits and (a.dtype != object or a.tolist() == b.tolist())
 
 
-def _specs(record: Record) -> Any:
+def _specs(record: Record | type[Record]) -> Any:
     return fields(record)  # type: ignore[arg-type]

@@ -2,15 +2,18 @@
 
 from dataclasses import replace
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
 
+from ligen_py.engine.batches import spans
 from ligen_py.engine.filtering import batched as filtering
 from ligen_py.engine.filtering import reference as filtering_reference
 from ligen_py.engine.filtering.batched import filter_poses, is_bumped
 from ligen_py.engine.pose_arrays import places
 from ligen_py.engine.random_input import make_ligands, make_poses
+from ligen_py.opencl import buffers
 from ligen_py.opencl.device import Device
 from ligen_py.records.kept import Verdict
 from ligen_py.records.ligands import Ligands
@@ -129,14 +132,23 @@ def test_order_of_verdicts(device: Device) -> None:
     assert (verdicts.cluster[verdicts.verdict != Verdict.BUMPED] >= 0).all()
 
 
-def test_a_batch_has_no_more_ways_than_kernels_can_number() -> None:
+def test_a_batch_has_no_more_ways_than_kernels_can_number(monkeypatch: pytest.MonkeyPatch) -> None:
     ligands = make_ligands([(9, 0)] * 4)
     poses = make_poses(ligands, 1)
+    batches: list[tuple[int, int]] = []
+
+    def noted(_: object, __: object, members: np.ndarray, *sizes: Any) -> list[Any]:
+        """The first pose of each ligand, without a device."""
+        batches[:] = spans(*sizes)
+        return [(members, tuple(np.zeros(len(members), kind) for kind in filtering.CHOSEN))]
+
+    monkeypatch.setattr(filtering, "by_batches", noted)
+    monkeypatch.setattr(buffers, "budget", lambda _: 40_000)
     few = [np.zeros((1, 9), "u2")] * 4
     many = [np.zeros((1000, 9), "u2")] * 4
-    assert list(filtering._batches(ligands, poses, few, 40_000)) == [(0, 4)]
-    assert list(filtering._batches(ligands, poses, many, 40_000)) == [(0, 2), (2, 4)]
-    assert list(filtering._batches(ligands, poses, None, 40_000)) == [(0, 4)]
+    for ways, expected in ((few, [(0, 4)]), (many, [(0, 2), (2, 4)]), (None, [(0, 4)])):
+        filter_poses(None, ligands, poses, settings(1), ways)  # type: ignore[arg-type]
+        assert batches == expected
 
 
 @pytest.mark.parametrize(("poses", "group"), [(256, 4), (3072, 4), (3073, 3), (4096, 3)])

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ligen_py.engine.filtering.batched import LIGAND
+from ligen_py.engine.filtering import batched as filtering
 from ligen_py.engine.functions.ad4 import constants as ad4
 from ligen_py.engine.functions.ad4 import reference as ad4_reference
 from ligen_py.engine.functions.ad4.field import Ad4Field
@@ -500,12 +500,12 @@ def test_batches_side_by_side_change_no_bit(
     launched: list[int] = []
     run = Refiner._run
 
-    def counted(self: Refiner, ready: list[Any], *more: Any) -> Any:
+    def counted(self: Refiner, ready: list[Any]) -> Any:
         """Without the memory for so many batches side by side, the second time."""
         launched.append(len(ready))
         if len(ready) > 1 and launched.count(together) == 2:
             raise buffers.OutOfMemoryError("the device is full")
-        return run(self, ready, *more)
+        return run(self, ready)
 
     monkeypatch.setattr(Refiner, "_run", counted)
     whole, rest = divmod(count, together)
@@ -572,7 +572,7 @@ def test_the_memory_of_a_batch_is_bounded(
     for name in ("build", "lanes_of"):  # compiled kernels are not asked for
         monkeypatch.setattr(refining, name, lambda *_, **__: lanes)
     monkeypatch.setattr(choice, "build", lambda *_, **__: None)
-    monkeypatch.setattr(choice, "program_of", lambda *_: (None, 1))
+    monkeypatch.setattr(filtering, "program_of", lambda *_: (None, 1))
     monkeypatch.setattr(Refiner, "_cells_on", lambda *_: None)
     settings = RefineSettings(rounds=rounds, finalists=1)
     for size in ((1, 0), (2, 0), (24, 10), (33, 4), (70, 12), (256, 64)):
@@ -678,7 +678,7 @@ def test_the_best_of_each_minimum_is_kept(device: Device, most: int, apart: floa
         )
         rows.append(first + chosen)
     assert np.diff(kept.first_pose).tolist() == [len(some) for some in rows]
-    expected = every.some(np.concatenate(rows), np.diff(kept.first_pose))
+    expected = take(every.poses, np.concatenate(rows), np.diff(kept.first_pose))
     assert unequal(kept, expected) == []
     assert (verdicts.verdict == Verdict.REPRESENTATIVE).all()
     assert np.array_equal(energies.after, every.after[np.concatenate(rows)])
@@ -691,15 +691,15 @@ def test_places_that_do_not_fit_follow_one_another(
     given = system(device)
     settings = RefineSettings(rounds=1, evaluations=2, finalists=0, cluster_rmsd=6.0)
     kept = []
-    for room in (choice.BATCH_BYTES, 1):
-        monkeypatch.setattr(choice, "BATCH_BYTES", room)
+    for room in (filtering.BATCH_BYTES, 1):
+        monkeypatch.setattr(filtering, "BATCH_BYTES", room)
         kept.append(given.refiner.keep(given.ligands, given.poses, settings, given.kinds))
     assert [unequal(*both) for both in zip(*kept, strict=True)] == [[], [], []]
 
 
 def test_energies_that_are_no_number_are_kept_last(device: Device) -> None:
     energies = np.array([3, np.nan, -2, np.inf, -1e9, 1e9], np.float32)
-    program = build(device, choice.KEEP, structs={"filter_ligand_t": LIGAND})
+    program = build(device, choice.KEEP, structs=filtering.STRUCTS)
     pairs = buffers.upload(device, np.stack([np.zeros_like(energies), energies], axis=1))
     score = buffers.empty(device, len(energies), np.int32)
     program.kernel("scores")(device.queue, (64,), (64,), np.int32(len(energies)), pairs, score)

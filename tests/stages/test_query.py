@@ -18,13 +18,13 @@ from pyarrow import parquet
 from rdkit import Chem
 
 from ligen_py import aggregate, compare, query
-from ligen_py.judging import nothing
 from ligen_py.molecules.interactions.receptor import surroundings
 from ligen_py.molecules.interactions.residues import interactions_of
 from ligen_py.molecules.patterns import Pattern
 from ligen_py.provenance import Run
 from ligen_py.records.ledger import Status
-from ligen_py.records.networks import NETWORKS
+from ligen_py.records.networks import NETWORKS, Judged
+from ligen_py.records.rows import no_rows
 from ligen_py.settings.networks import NetworksSettings
 from ligen_py.store.campaign.manifest import PartFiles
 from ligen_py.store.campaign.reader import open_campaign
@@ -235,7 +235,7 @@ def test_the_commands_of_the_document_work_as_they_stand(
         words = ["--manifest", str(manifest), "--output", str(output), "--quiet"]
         assert aggregate.main(words) == 0
         made_by = Run("networks", NetworksSettings(best=1), (output,))
-        write(place / "networks.h5", NETWORKS, made_by, {"networks": nothing()})
+        write(place / "networks.h5", NETWORKS, made_by, {"networks": no_rows(Judged)})
     monkeypatch.chdir(tmp_path)
     text = (Path(__file__).parents[2] / "docs/queries.md").read_text(encoding="utf-8")
     lines = [line for line in text.splitlines() if line.startswith("ligen ")]

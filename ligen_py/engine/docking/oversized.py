@@ -1,8 +1,11 @@
 """Ligands that do not fit into the box: those with a rigid piece longer than its diagonal."""
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from ligen_py.engine.internal_pairs import piece_numbers
+from ligen_py.records.ledger import Ledger, Reason, Status
 from ligen_py.records.ligands import Ligands
 from ligen_py.records.pocket import GeometricField
 
@@ -14,6 +17,19 @@ def largest_piece(ligands: Ligands, number: int) -> float:
     piece = piece_numbers(ligands, number, number + 1)[:heavy]
     distance = np.linalg.norm(xyz[:, None] - xyz, axis=-1)
     return float(distance[piece[:, None] == piece].max())
+
+
+def mark_lost(ledger: Ledger, entry: np.ndarray, too_large: Mapping[int, str]) -> Ledger:
+    """The ledger in which records of which no ligand fits have failed.
+
+    `entry` (ligands,): the record of each; `too_large`: the reason by ligand. A record is lost with
+    the last of its states, and the ledger has the reason of the first.
+    """
+    rows = np.setdiff1d(np.arange(len(entry)), list(too_large))
+    out = np.setdiff1d(np.unique(entry, return_index=True)[1], rows)
+    out = out[~np.isin(entry[out], entry[rows])]
+    words = [too_large[row] for row in out]
+    return ledger.marked(entry[out], Status.FAILED, Reason.LARGER_THAN_BOX, words)
 
 
 def larger_than_box(ligands: Ligands, field: GeometricField) -> dict[int, str]:

@@ -1,11 +1,12 @@
 """Filter poses on a device: place, sort, cluster, order, clip (kernels/batched/filter.cl)."""
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ligen_py.engine.batches import by_batches
+from ligen_py.engine.batches import by_batches, spans
 from ligen_py.engine.constants import ATOM_CLASSES
 from ligen_py.engine.geometry import STEP_ANGLES, cosines_and_sines, steps_of
 from ligen_py.engine.pose_arrays import Conformers, Genotypes
@@ -27,8 +28,6 @@ LIGAND = np.dtype(
             "atoms",
             "first_torsion",
             "torsions",
-            "first_heavy",
-            "heavy",
             "first_pose",
             "poses",
             "first_turn",
@@ -39,12 +38,20 @@ LIGAND = np.dtype(
         )
     ]
 )
-"""One ligand of a batch: a row of the table that the kernels read."""
+"""One ligand of a batch, without its hydrogens: a row of the table that the kernels read."""
+
+STRUCTS = {"filter_ligand_t": LIGAND}
+
+CHOSEN = np.uint16, np.uint8, np.int16
+"""Types of what the kernels choose: number, verdict and cluster of each kept pose."""
 
 PLACE_BYTES = 16
 POSE_BYTES = 4
 """Local memory of a pose: its place in the order, and its cluster."""
 BATCH_BYTES = 256 << 20
+
+Call = tuple[Program, str, tuple[int, ...], tuple[int, ...], tuple[Any, ...]]
+"""A kernel's program and name, work-items in all and of a group, arguments."""
 
 
 def is_bumped(poses: Poses, max_pocket_bumps: int) -> np.ndarray:
@@ -67,75 +74,202 @@ def filter_poses(
     which poses are kept, in final order, with a verdict and a cluster for each.
     """
     bumped = is_bumped(poses, settings.max_pocket_bumps)
-    counts = np.minimum(np.diff(poses.first_pose), settings.max_num_poses)
-    numbers, verdicts, clusters = ([np.zeros(0, np.int64)] for _ in range(3))
+    counts = np.diff(poses.first_pose)
+    kept = np.minimum(counts, settings.max_num_poses)
+    every = [tuple(np.zeros(0, kind) for kind in CHOSEN)]
 
-    def launch(members: np.ndarray) -> tuple[np.ndarray, ...]:
-        """Start one batch: the ligands (rising numbers) of `members` and those between them."""
-        span = int(members[0]), int(members[-1]) + 1
-        some = ways[span[0] : span[1]] if ways is not None else []
-        return _launch(device, ligands, poses, bumped, counts, span, settings, some)
+    def filtered(members: np.ndarray) -> tuple[np.ndarray, ...]:
+        """What is chosen of the poses of some ligands, which follow one another."""
+        first, last = int(members[0]), int(members[-1]) + 1
+        rows = slice(poses.first_pose[first], poses.first_pose[last])
+        found = Selection.of(
+            device,
+            ligands,
+            members,
+            counts[members],
+            buffers.upload(device, poses.score[rows]),
+            buffers.upload(device, bumped[rows].astype(np.uint8)),
+            settings.max_num_poses,
+            settings.cluster_rmsd,
+            _posed(device, poses, first, last) if settings.cluster_rmsd else None,
+            ways[first:last] if ways is not None else (),
+        )
+        for program, name, size, local, arguments in found.calls:
+            program.kernel(name)(device.queue, size, local, *arguments)
+        return found.download(device)
 
-    pace = Pace("ligands filtered", len(ligands.entry))
-    for first, last in _batches(ligands, poses, ways, buffers.budget(device)):
-        for members, found in by_batches(device, launch, np.arange(first, last)):
-            pose, verdict, cluster = found
-            numbers.append(pose)
-            verdicts.append(verdict)
-            clusters.append(cluster)
-            pace.add(len(members))
+    sizes = ligands.heavy * counts * PLACE_BYTES
+    if ways is not None:
+        sizes = sizes + [way.nbytes for way in ways]
+    pace, members = Pace("ligands filtered", len(counts)), np.arange(len(counts))
+    room = min(BATCH_BYTES, buffers.budget(device))
+    for some, found in by_batches(device, filtered, members, sizes, room):
+        every.append(found)
+        pace.add(len(some))
+    number, verdict, cluster = map(np.concatenate, zip(*every, strict=True))
+    first_pose = np.concatenate([[0], np.cumsum(kept)]).astype(np.int64)
     return (
-        Chosen(
-            first_pose=np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
-            number=np.concatenate(numbers).astype(np.int32),
-        ),
-        Verdicts(
-            verdict=np.concatenate(verdicts).astype(np.uint8),
-            cluster=np.concatenate(clusters).astype(np.int32),
-        ),
+        Chosen(first_pose=first_pose, number=number.astype(np.int32)),
+        Verdicts(verdict=verdict, cluster=cluster.astype(np.int32)),
     )
 
 
-def _batches(
-    ligands: Ligands, poses: Poses, ways: Sequence[np.ndarray] | None, largest: int
-) -> Iterator[tuple[int, int]]:
-    """Consecutive ligands whose placed poses and ways fit into one buffer."""
-    size = np.diff(ligands.first_atom) * np.diff(poses.first_pose) * PLACE_BYTES
-    if ways is not None:
-        size = size + [way.nbytes for way in ways]
-    budget, first, used = min(BATCH_BYTES, largest), 0, 0
-    for ligand, bytes_needed in enumerate(size):
-        if used and used + bytes_needed > budget:
-            yield first, ligand
-            first, used = ligand, 0
-        used += int(bytes_needed)
-    if first < len(size):
-        yield first, len(size)
+def _posed(device: Device, poses: Poses, first: int, last: int) -> "Posed":
+    """The poses of ligands first <= ligand < last.
+
+    Docked torsions are whole steps: then kernels are given these, and the angles of each step.
+    """
+    genotypes = Genotypes.of(poses, first, last)
+    steps = steps_of(genotypes.degrees)
+    if steps is None:
+        angles = np.stack(cosines_and_sines(genotypes.degrees), axis=1)
+    else:
+        angles = STEP_ANGLES
+    return Posed(
+        np.int32(steps is not None),
+        buffers.upload(device, np.zeros(0, np.uint8) if steps is None else steps),
+        buffers.upload(device, angles),
+        buffers.upload(device, genotypes.quaternions),
+        buffers.upload(device, genotypes.translations),
+    )
 
 
-def _table(ligands: Ligands, poses: Poses, first: int, last: int) -> tuple[np.ndarray, np.ndarray]:
-    """The batch's ligand rows and the numbers of their heavy atoms."""
-    table = np.zeros(last - first, LIGAND)
-    span = slice(first, last + 1)
+class Posed(NamedTuple):
+    """Genotypes on a device, those of a ligand together, as `place` reads them: buffers."""
 
-    def offsets(column: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """First row of each ligand, counted from the batch's first one, and its number of rows."""
-        local = column[span] - column[first]
-        return local[:-1], np.diff(local)
+    stepped: np.int32
+    """Whether `steps` are given."""
+    steps: Any
+    """Of each torsion of each pose the row of `angles`; without them they have a row each."""
+    angles: Any
+    """Cosines and sines."""
+    quaternions: Any
+    translations: Any
+    """Angstrom."""
 
-    table["first_atom"], table["atoms"] = offsets(ligands.first_atom)
-    table["first_torsion"], table["torsions"] = offsets(ligands.first_torsion)
-    table["first_pose"], table["poses"] = offsets(poses.first_pose)
-    table["first_turn"] = offsets(poses.first_torsion[poses.first_pose])[0]
-    atoms = slice(ligands.first_atom[first], ligands.first_atom[last])
-    heavy = ligands.element[atoms] != 1
-    owner = np.repeat(np.arange(last - first), table["atoms"])
-    table["heavy"] = np.bincount(owner[heavy], minlength=last - first)
-    table["first_heavy"] = np.cumsum(table["heavy"]) - table["heavy"]
-    places = table["heavy"] * table["poses"]
-    table["first_place"] = np.cumsum(places) - places
-    numbers = np.flatnonzero(heavy) - table["first_atom"][owner[heavy]]
-    return table, numbers.astype(np.int32)
+
+@dataclass(frozen=True)
+class Selection:
+    """Kernels that choose which poses of some ligands are kept, and what they work on."""
+
+    calls: tuple[Call, ...]
+    ligands: Any
+    """Buffer: rows of `LIGAND`."""
+    chosen: tuple[Any, ...]
+    """Buffers of `CHOSEN`, of all poses that could be kept."""
+    count: int
+    """How many these are."""
+
+    @classmethod
+    def of(
+        cls,
+        device: Device,
+        ligands: Ligands,
+        rows: np.ndarray,
+        counts: np.ndarray,
+        scores: Any,
+        bumped: Any,
+        max_num_poses: int,
+        cluster_rmsd: float,
+        posed: Posed | None,
+        ways: Sequence[np.ndarray] = (),
+    ) -> "Selection":
+        """For some ligands.
+
+        Args:
+            device: where to.
+            ligands: of which these rows are.
+            rows: of these ligands.
+            counts: of their poses (rows,).
+            scores: buffer, int32 (poses,): larger is better.
+            bumped: buffer, uint8 (poses,).
+            max_num_poses: how many of a ligand are kept.
+            cluster_rmsd: radius of a cluster, Angstrom.
+            posed: the poses; only a radius needs them.
+            ways: to map heavy atoms onto themselves, of each ligand.
+        """
+        kept = np.minimum(counts, max_num_poses)
+        table = _table(ligands, rows, counts, kept, ways)
+        places = table["atoms"] * counts if posed else np.zeros(len(rows), np.int64)
+        room = min(BATCH_BYTES, buffers.budget(device)) // PLACE_BYTES
+        parts, largest = list(spans(places, room)), 0
+        for first, last in parts:  # one after another, in the same memory
+            in_part = places[first:last]
+            table["first_place"][first:last] = np.cumsum(in_part) - in_part
+            largest = max(largest, int(in_part.sum()))
+
+        on_device = buffers.upload(device, table)
+        placed = buffers.empty(device, 4 * largest, np.float32)
+        chosen = tuple(buffers.empty(device, int(kept.sum()), kind) for kind in CHOSEN)
+        most = int(table["atoms"].max(initial=1)), int(counts.max(initial=1))
+        program, group = program_of(device, *most)
+        local = group * device.sub_group_size
+
+        def call(kernel: str, first: int, last: int, arguments: tuple[Any, ...]) -> Call:
+            """A kernel for the poses or ligands first <= number < last."""
+            size = (-(-(last - first) // group) * local,)
+            return program, kernel, size, (local,), (np.int32(first), np.int32(last), *arguments)
+
+        given = _conformers(device, ligands, rows, counts) if posed else ()
+        every_way = np.concatenate([np.zeros(0, np.uint16), *(one.ravel() for one in ways)])
+        selected = (
+            np.int32(max_num_poses),
+            np.float32(cluster_rmsd * cluster_rmsd),
+            *(on_device, scores, bumped, placed, buffers.upload(device, every_way), *chosen),
+        )
+        calls, first_pose = [], np.concatenate([[0], np.cumsum(counts)])
+        for first, last in parts:
+            of_poses = int(first_pose[first]), int(first_pose[last])
+            if posed and of_poses[0] < of_poses[1]:
+                calls.append(call("place", *of_poses, (on_device, *given, *posed, placed)))
+            calls.append(call("select_poses", first, last, selected))
+        return cls(tuple(calls), on_device, chosen, int(kept.sum()))
+
+    def download(self, device: Device, after: Any = None) -> tuple[np.ndarray, ...]:
+        """Arrays of `CHOSEN`, after an event, or after all that is in the device's queue."""
+        return tuple(
+            buffers.download(device, buffer, self.count, kind, after)
+            for buffer, kind in zip(self.chosen, CHOSEN, strict=True)
+        )
+
+
+def _conformers(
+    device: Device, ligands: Ligands, rows: np.ndarray, counts: np.ndarray
+) -> tuple[Any, ...]:
+    """What `place` is given before `Posed`: the ligand of each pose, then its heavy atoms."""
+    conformers = Conformers.of_heavy(ligands, rows)
+    return (
+        buffers.upload(device, np.repeat(np.arange(len(rows), dtype=np.int32), counts)),
+        buffers.upload(device, conformers.atoms),
+        buffers.upload(device, conformers.torsions),
+        buffers.upload(device, conformers.inverse_lengths),
+    )
+
+
+def _table(
+    ligands: Ligands,
+    rows: np.ndarray,
+    counts: np.ndarray,
+    kept: np.ndarray,
+    ways: Sequence[np.ndarray],
+) -> np.ndarray:
+    """Rows of `LIGAND`, but for their places; see `Selection.of`."""
+    table = np.zeros(len(rows), LIGAND)
+    table["atoms"], table["poses"] = ligands.heavy[rows], counts
+    table["torsions"] = np.diff(ligands.first_torsion)[rows]
+    if ways:
+        table["ways"] = [len(one) for one in ways]
+    numbers = {
+        "atom": table["atoms"],
+        "torsion": table["torsions"],
+        "pose": counts,
+        "turn": table["torsions"] * counts,
+        "way": table["ways"] * table["atoms"],
+        "kept": kept,
+    }
+    for name, number in numbers.items():
+        table[f"first_{name}"] = np.cumsum(number) - number
+    return table
 
 
 def program_of(device: Device, atoms: int, poses: int) -> tuple[Program, int]:
@@ -151,96 +285,4 @@ def program_of(device: Device, atoms: int, poses: int) -> tuple[Program, int]:
         "MAX_POSES": most_poses,
         "WG_SUB_GROUPS": group,
     }
-    structs = {"filter_ligand_t": LIGAND}
-    return build(device, "batched/filter.cl", definitions, structs=structs), group
-
-
-def _launch(
-    device: Device,
-    ligands: Ligands,
-    poses: Poses,
-    bumped: np.ndarray,
-    counts: np.ndarray,
-    span: tuple[int, int],
-    settings: FilterSettings,
-    ways: Sequence[np.ndarray],
-) -> tuple[np.ndarray, ...]:
-    first, last = span
-    count, max_num_poses = last - first, settings.max_num_poses
-    table, heavy = _table(ligands, poses, first, last)
-    if ways:
-        table["ways"] = [len(one) for one in ways]
-        table["first_way"] = (
-            np.cumsum(table["ways"] * table["heavy"]) - table["ways"] * table["heavy"]
-        )
-    kept = counts[first:last]
-    table["first_kept"] = np.cumsum(kept) - kept
-    rows = slice(poses.first_pose[first], poses.first_pose[last])
-    most = int(table["atoms"].max()), int(table["poses"].max(initial=1))
-    program, group = program_of(device, *most)
-    local = group * device.sub_group_size
-
-    rows_on_device = buffers.upload(device, table)
-    pose_count = (rows.stop - rows.start) if settings.cluster_rmsd else 0
-    placed = int((table["heavy"] * table["poses"]).sum()) * 4 if pose_count else 0
-    places = buffers.empty(device, placed, np.float32)
-    if pose_count:
-        program.kernel("place")(
-            device.queue,
-            (-(-pose_count // group) * local,),
-            (local,),
-            np.int32(0),
-            np.int32(pose_count),
-            rows_on_device,
-            *_posed(device, ligands, poses, span),
-            buffers.upload(device, heavy),
-            places,
-        )
-    none = np.zeros(0, np.uint16)
-    total, kinds = int(kept.sum()), (np.uint16, np.uint8, np.int16)
-    outputs = [buffers.empty(device, total, kind) for kind in kinds]
-    program.kernel("select_poses")(
-        device.queue,
-        (-(-count // group) * local,),
-        (local,),
-        np.int32(0),
-        np.int32(count),
-        np.int32(max_num_poses),
-        np.float32(settings.cluster_rmsd * settings.cluster_rmsd),
-        rows_on_device,
-        buffers.upload(device, poses.score[rows]),
-        buffers.upload(device, bumped[rows].astype(np.uint8)),
-        places,
-        buffers.upload(device, np.concatenate([none, *(one.ravel() for one in ways)])),
-        *outputs,
-    )
-    return tuple(
-        buffers.download(device, output, total, kind)
-        for output, kind in zip(outputs, kinds, strict=True)
-    )
-
-
-def _posed(
-    device: Device, ligands: Ligands, poses: Poses, span: tuple[int, int]
-) -> tuple[Any, ...]:
-    """What `place` is given of the poses of some ligands: conformers and genotypes.
-
-    Of torsions that all are whole steps, as docked ones are, the steps, and the angles of each.
-    """
-    conformers, genotypes = Conformers.of(ligands, *span), Genotypes.of(poses, *span)
-    steps = steps_of(genotypes.degrees)
-    if steps is None:
-        angles = np.stack(cosines_and_sines(genotypes.degrees), axis=1)
-    else:
-        angles = STEP_ANGLES
-    return (
-        buffers.upload(device, genotypes.owner),
-        buffers.upload(device, conformers.atoms),
-        buffers.upload(device, conformers.torsions),
-        buffers.upload(device, conformers.inverse_lengths),
-        np.int32(steps is not None),
-        buffers.upload(device, np.zeros(0, np.uint8) if steps is None else steps),
-        buffers.upload(device, angles),
-        buffers.upload(device, genotypes.quaternions),
-        buffers.upload(device, genotypes.translations),
-    )
+    return build(device, "batched/filter.cl", definitions, structs=STRUCTS), group

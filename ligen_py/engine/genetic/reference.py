@@ -18,7 +18,8 @@ import numpy as np
 
 from ligen_py.engine.genetic.effort import looks_every
 from ligen_py.engine.random import philox
-from ligen_py.engine.refinement.reference import RIGID, Genotype, descend
+from ligen_py.engine.refinement.ligand_keys import RIGID
+from ligen_py.engine.refinement.reference import Genotype, descend
 from ligen_py.settings.lga import LgaSettings
 
 CHOICE, MUTATED, AMOUNT, START, STEP = 0, 1, 2, 3, 4

@@ -9,18 +9,18 @@ import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import cycle
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ligen_py.engine.batches import by_batches
 from ligen_py.engine.constants import ATOM_CLASSES
-from ligen_py.engine.filtering.batched import BATCH_BYTES, PLACE_BYTES
+from ligen_py.engine.filtering.batched import BATCH_BYTES, PLACE_BYTES, Call
 from ligen_py.engine.geometry import in_blocks, inverse_bond_lengths
 from ligen_py.engine.pose_arrays import gathered, joined_slices, kernel_torsions, ranges, take
 from ligen_py.engine.refinement.apart import Kept, apart, joined
 from ligen_py.engine.refinement.chemical_field import ChemicalField, field_over
-from ligen_py.engine.refinement.choice import Best, Call, Choice
+from ligen_py.engine.refinement.choice import Choice, Found
 from ligen_py.engine.refinement.given import as_docked, kept_of
 from ligen_py.engine.refinement.ligand_keys import FREEDOM_CLASSES, RIGID, keys_of
 from ligen_py.engine.refinement.maps import Grid, cells_of, field_macros
@@ -28,7 +28,7 @@ from ligen_py.errors import DeviceError
 from ligen_py.opencl import buffers
 from ligen_py.opencl.device import VECTORS, Device
 from ligen_py.opencl.program import Program, build
-from ligen_py.opencl.tuning import Tuning, tuned
+from ligen_py.opencl.tuning import tuned
 from ligen_py.pace import Pace
 from ligen_py.records.kept import Chosen, Verdict, Verdicts
 from ligen_py.records.ligands import Ligands
@@ -134,8 +134,6 @@ class Classes(NamedTuple):
 Batch = tuple[np.ndarray, Classes]
 """Ligands of one class."""
 
-Fetched = TypeVar("Fetched")
-
 
 @dataclass(frozen=True)
 class RefineBatch:
@@ -197,94 +195,15 @@ def pack(
     )
 
 
-@dataclass(frozen=True)
-class Refined:
-    """What became of some poses, in their order, and their energies, kcal/mol (poses,)."""
+class Refined(NamedTuple):
+    """Poses in the order in which they were given, each with its lowest energy found."""
 
-    given: Poses
+    poses: Poses
     before: np.ndarray
     after: np.ndarray
+    """Energies (poses,), kcal/mol."""
     gradients: np.ndarray
     """Of a chain without rounds: by every degree of freedom (poses, freedoms). Else (poses, 0)."""
-    found: "Found"
-
-    @property
-    def poses(self) -> Poses:
-        """All poses, each with its lowest energy found."""
-        return self.some(np.arange(len(self.before)), np.diff(self.given.first_pose))
-
-    def some(self, rows: np.ndarray, counts: np.ndarray) -> Poses:
-        """The poses `rows`, in that order, as a record with `counts` poses per ligand."""
-        given, found = take(self.given, rows, counts), self.found
-        turns, place = np.diff(given.first_torsion), found.place[rows]
-        return lowered(
-            given,
-            self.after[rows] < self.before[rows],
-            found.quaternion.take(place, axis=0),
-            found.translation.take(place, axis=0),
-            gathered(found.angles, found.first_angle[place], turns),
-        )
-
-
-def lowered(
-    given: Poses,
-    better: np.ndarray,
-    quaternion: np.ndarray,
-    translation: np.ndarray,
-    radians: np.ndarray,
-) -> Poses:
-    """Poses with what was found for those that are `better` (poses,)."""
-    turns = np.repeat(better, np.diff(given.first_torsion))
-    return replace(
-        given,
-        translation=np.where(better[:, None], translation, given.translation),
-        quaternion=np.where(better[:, None], quaternion, given.quaternion),
-        torsion=np.where(turns, in_blocks(_wrapped, radians), given.torsion),
-    )
-
-
-@dataclass(frozen=True)
-class Found:
-    """Refined poses in the order in which the device had them."""
-
-    place: np.ndarray
-    """(poses,): where each of the given poses is among these."""
-    quaternion: np.ndarray
-    translation: np.ndarray
-    first_angle: np.ndarray
-    """(poses,): row of the first torsion angle."""
-    angles: np.ndarray
-    """Radians."""
-
-    @classmethod
-    def of(cls, done: Sequence[tuple["Launch", "Results"]], count: int) -> "Found":
-        """The poses of all launches, of `count` that were given."""
-        place = np.zeros(count, np.int64)
-        order = [launch.poses for launch, _ in done]
-        if order:
-            place[np.concatenate(order)] = np.arange(sum(map(len, order)))
-        turns = np.concatenate([np.zeros(0, np.int64), *(launch.turns for launch, _ in done)])
-        return cls(
-            place,
-            np.concatenate(
-                [np.zeros((0, 4), np.float32), *(found.quaternion for _, found in done)]
-            ),
-            np.concatenate(
-                [np.zeros((0, 3), np.float32), *(found.translation for _, found in done)]
-            ),
-            np.cumsum(turns) - turns,
-            np.concatenate([np.zeros(0, np.float32), *(found.angles for _, found in done)]),
-        )
-
-
-class Results(NamedTuple):
-    """What the device found for the poses of a batch."""
-
-    quaternion: np.ndarray
-    translation: np.ndarray
-    angles: np.ndarray
-    gradients: np.ndarray
-    energies: np.ndarray
 
 
 class Refiner:
@@ -294,25 +213,9 @@ class Refiner:
     `evaluations` the energies with gradients that it computed.
     """
 
-    def __init__(
-        self,
-        device: Device,
-        field: ChemicalField,
-        tuning: Tuning | None = None,
-        source: str | None = None,
-        lanes: int = 0,
-    ) -> None:
-        """Upload the field's tables.
-
-        Args:
-            device: where to.
-            field: of the receptor.
-            tuning: instead of the device's own.
-            source: the form, instead of the device's own.
-            lanes: of a pose where a sub-group has one; 0: as `lanes_of` says.
-        """
+    def __init__(self, device: Device, field: ChemicalField, source: str | None = None) -> None:
+        """Upload the field's tables. `source`: the form, instead of the device's own."""
         self.device, self.field = device, field
-        self._tuning, self._lanes = tuning, lanes
         self._source = source or FASTEST.get(device.kind, BY_SUB_GROUPS)
         self._tables = tuple(buffers.upload(device, table) for table in field.tables)
         self._cells: Any = None
@@ -326,20 +229,9 @@ class Refiner:
 
         `ligands` as the field sees them; `kinds` (atoms,): see `keys_of`.
         """
-        count = len(poses.restart)
-        energies = np.zeros((count, 2), np.float32)
-        gradients = np.zeros((count, 0 if settings.rounds else FREEDOM_CLASSES[-1]), np.float32)
-
-        def fetch(launch: Launch, after: Any) -> tuple[Launch, Results]:
-            """All poses of a launch."""
-            return launch, launch.download(self.device, after, gradients=not settings.rounds)
-
-        every = self._fetched(ligands, poses, settings, kinds, fetch, choose=False)
-        for launch, found in every:
-            energies[launch.poses] = found.energies
-            if not settings.rounds:
-                gradients[launch.poses, : launch.freedoms] = found.gradients
-        return Refined(poses, energies[:, 0], energies[:, 1], gradients, Found.of(every, count))
+        found = self._found(ligands, poses, settings, kinds, choose=False)
+        before, after = found.energies.T.copy()
+        return Refined(_lowered(poses, found), before, after, found.gradients)
 
     def keep(
         self, ligands: Ligands, poses: Poses, settings: RefineSettings, kinds: np.ndarray
@@ -349,30 +241,23 @@ class Refiner:
         No two of a ligand are within `settings.cluster_rmsd`, so that of poses that fell into one
         minimum only the best stays (twin: `keep_best` in reference.py). Arguments as of `refine`.
         """
+        found = self._found(ligands, poses, settings, kinds, choose=True)
+        before, after = found.energies.T.copy()
+        leads = np.full(len(found.cluster), Verdict.REPRESENTATIVE, np.uint8)
+        words = Verdicts(leads, found.cluster)
+        return _lowered(poses, found), words, Refinement(before, after)
 
-        def fetch(launch: Launch, after: Any) -> Best:
-            """The kept poses of a launch."""
-            assert launch.choice is not None
-            return launch.choice.download(self.device, after)
-
-        every = self._fetched(ligands, poses, settings, kinds, fetch, choose=True)
-        return _kept(ligands, poses, every)
-
-    def _fetched(
+    def _found(
         self,
         ligands: Ligands,
         poses: Poses,
         settings: RefineSettings,
         kinds: np.ndarray,
-        fetch: Callable[["Launch", Any], Fetched],
         *,
         choose: bool,
-    ) -> list[Fetched]:
-        """Refine every pose: what `fetch` returns of each launch and its last event.
-
-        With `choose` the launches choose which poses are kept.
-        """
-        every: list[Fetched] = []
+    ) -> Found:
+        """Refine every pose; those of each ligand in turn, with `choose` the kept ones alone."""
+        every: list[Found] = []
         posed = int(np.count_nonzero(np.diff(poses.first_pose)))
         pace = Pace(f"ligands refined (rounds: {settings.rounds})", posed)
 
@@ -382,12 +267,13 @@ class Refiner:
                 self._prepared(ligands, *batch, poses, settings, kinds, choose=choose)
                 for batch in some
             ]
-            every.extend(self._run(ready, fetch))
+            every.extend(self._run(ready))
 
         for together in self._together(self._batches(ligands, poses), poses):
             for done in self._in_memory(run, together):
                 pace.add(done)
-        return every
+        width = 0 if choose or settings.rounds else FREEDOM_CLASSES[-1]
+        return _joined(every, np.diff(ligands.first_torsion), width)
 
     def _together(self, batches: Iterator[Batch], poses: Poses) -> Iterator[list[Batch]]:
         """Batches that are launched together: on a GPU as many as its memory holds, else one."""
@@ -465,69 +351,58 @@ class Refiner:
         lengths = np.diff(poses.first_torsion)[chosen]
         spans = poses.first_pose[rows], poses.first_pose[rows + 1]
         degrees = joined_slices(poses.torsion, *(poses.first_torsion[ends] for ends in spans))
-        tuning = self._tuning or tuned(device, self._source, classes.atoms)
-        count = len(chosen)
+        count, width = len(chosen), 0 if settings.rounds else classes.freedoms
         results = (
             buffers.exchange(device, joined_slices(poses.quaternion, *spans)),
             buffers.exchange(device, joined_slices(poses.translation, *spans)),
             buffers.exchange(device, in_blocks(np.deg2rad, degrees)),
-            buffers.empty(device, 0 if settings.rounds else count * classes.freedoms, np.float32),
+            buffers.empty(device, count * width, np.float32),
             buffers.empty(device, count * 2, np.float32),
             buffers.exchange(device, np.zeros(count, np.int32)),
         )
-        tables = {name: buffers.upload(device, getattr(batch, name)) for name in BATCH_COLUMNS}
+        refined = (*results[:3], results[4])
         of_heats = [buffers.upload(device, rows_of_heat) for rows_of_heat in batch.heats]
+        tables = {name: buffers.upload(device, getattr(batch, name)) for name in BATCH_COLUMNS}
         tables["ligands"] = of_heats[0]
         share_out = self._by_lanes if self._source == BY_LANES else self._by_sub_groups
-        work = share_out(batch, tables, heats, classes, tuning)
-        constants = (
+        work = share_out(batch, tables, heats, classes)
+        given = (
             np.int32(settings.evaluations),
             np.float32(settings.temperature),
             np.float32(settings.amplitude),
             self.field.maps.grid.row(),
-        )
-        given = (
             buffers.upload(device, joined_slices(poses.restart, *spans)),
             buffers.upload(device, (np.cumsum(lengths) - lengths).astype(np.int32)),
+            *results,
         )
         calls, places = list(work.before), buffers.upload(device, np.arange(count, dtype=np.int32))
-        for heat, (ligands_of_heat, items) in enumerate(zip(of_heats, work.items, strict=True)):
+        for heat, items in enumerate(work.items):
             if heat:
-                more = buffers.empty(device, int(heats[heat].sum()), np.int32)
-                calls.append(self._choice(heats[heat - 1], heats[heat], places, results[4], more))
-                places = more
-            arguments = (
-                *(*work.first, *constants, *work.field, ligands_of_heat),
-                *(*work.tables, buffers.upload(device, items), places, *given),
-                *(*results, *work.last),
-            )
+                choice, places = self._choice(heats[heat - 1], heats[heat], places, refined[-1])
+                calls.append(choice)
+            in_heat = of_heats[heat], buffers.upload(device, items), places
             size = (len(items) * work.local,), (work.local,)
-            calls.append((work.program, work.kernel, *size, arguments))
-        choice = None
-        if choose:
-            counts = np.diff(poses.first_pose)[rows]
-            refined = (*results[:3], results[4])
-            choice = Choice.of(device, ligands, rows, counts, refined, settings)
-            calls += choice.calls
-        return Launch(tuple(calls), results, chosen, lengths, classes.freedoms, choice)
+            calls.append((work.program, work.kernel, *size, (*in_heat, *given, *work.own)))
+        kept = Choice.of(device, ligands, rows, heats[0], refined, settings) if choose else None
+        calls += kept.calls if kept else ()
+        return Launch(tuple(calls), results, rows, heats[0], lengths, width, kept)
 
     def _choice(
-        self, counts: np.ndarray, fewer: np.ndarray, places: Any, energies: Any, more: Any
-    ) -> "Call":
-        """Between two heats: which poses go on, `fewer` (ligands,) of `counts` of each ligand."""
+        self, counts: np.ndarray, fewer: np.ndarray, places: Any, energies: Any
+    ) -> tuple["Call", Any]:
+        """Which poses go on to the next heat, `fewer` (ligands,) of `counts`; and their places."""
         spans = [np.cumsum(counts) - counts, counts, np.cumsum(fewer) - fewer, fewer]
         ligands = buffers.upload(self.device, np.stack(spans, axis=1).astype(np.int32))
         width = -(-int(counts.max()) // GROUP) * GROUP
-        arguments = (ligands, places, energies, more)
-        program = build(self.device, HEATS)
-        return program, "keep_lowest", (width, len(counts)), (GROUP, 1), arguments
+        more = buffers.empty(self.device, int(fewer.sum()), np.int32)
+        size = (width, len(counts)), (GROUP, 1)
+        arguments = ligands, places, energies, more
+        return (build(self.device, HEATS), "keep_lowest", *size, arguments), more
 
-    def _run(
-        self, ready: Sequence["Launch"], fetch: Callable[["Launch", Any], Fetched]
-    ) -> list[Fetched]:
-        """Launch batches side by side; what `fetch` returns of each and its last event."""
+    def _run(self, ready: Sequence["Launch"]) -> list[Found]:
+        """Launch batches side by side; the poses of each."""
         device = self.device
-        wanted = (self._tuning or tuned(device, self._source)).queues
+        wanted = tuned(device, self._source).queues
         queues = device.queues(min(len(ready), wanted or QUEUES.get(device.kind, 1)))
         try:
             with buffers.memory_named(device):
@@ -538,7 +413,7 @@ class Refiner:
                     queue.flush()
             buffers.wait_in_turn([event for done in events for event in done])
             ends = [(launch, done[-1]) for launch, done in zip(ready, events, strict=True)]
-            found = [fetch(*end) for end in ends]
+            found = [launch.download(device, after) for launch, after in ends]
             evaluations = [launch.evaluations(device, after) for launch, after in ends]
         except DeviceError:
             device.finish()  # what is tried again must not wait for memory of these
@@ -553,22 +428,19 @@ class Refiner:
         tables: Mapping[str, Any],
         heats: Sequence[np.ndarray],
         classes: Classes,
-        tuning: Tuning,
     ) -> "Work":
         """A sub-group has a pose. `heats`: see `heats_of`."""
         device, ligands = self.device, batch.heats[0]
-        lanes = self._lanes or classes.lanes
+        lanes = classes.lanes
         together = WARP // lanes if device.back_end == "ptx" else 1
-        macros = {**field_macros(self.field), "SG_SIZE": lanes}
-        macros |= {"MAX_ATOMS": classes.atoms, "MAX_FREEDOMS": classes.freedoms}
-        program = build(device, self._source, macros, tuning.registers, STRUCTS)
+        most = {"MAX_ATOMS": classes.atoms, "MAX_FREEDOMS": classes.freedoms}
+        program = self._program(classes, {"SG_SIZE": lanes, **most})
         spots = -(-classes.atoms // lanes) * lanes
         rows = most_rows(ligands["atoms"])
         steps = buffers.empty(device, int(rows.sum()), np.int32)
         found = buffers.empty(device, len(ligands), np.int32)
         terms = buffers.empty(device, 4 * spots * int(rows.sum()), np.float32)
-        named = tables["ligands"], tables["pairs"], steps, found
-        sizes = np.int32(len(ligands)), *named
+        sizes = np.int32(len(ligands)), tables["ligands"], tables["pairs"], steps, found
         whole = -(-len(ligands) // GROUP) * GROUP
         calls: list[Call] = [(program, "find_rows", (whole,), (GROUP,), sizes)]
         if rows.any():
@@ -582,9 +454,8 @@ class Refiner:
             "refine",
             lanes * together,
             all_items(device, batch, heats, together, GROUPS_TO_FILL),
-            (self._cells_on(program), *self._tables),
-            (*ours, steps, found, terms),
-            before=tuple(calls),
+            (self._cells_on(program), *self._tables, *ours, steps, found, terms),
+            tuple(calls),
         )
 
     def _by_lanes(
@@ -593,7 +464,6 @@ class Refiner:
         tables: Mapping[str, Any],
         heats: Sequence[np.ndarray],
         classes: Classes,
-        tuning: Tuning,
     ) -> "Work":
         """A lane has a pose, a work-group poses of one ligand. Arguments as above."""
         device = self.device
@@ -603,18 +473,22 @@ class Refiner:
         reals, groups = scratch_reals(batch.heats[0]), max(len(some) for some in items)
         scratch = buffers.empty(device, groups * reals * lanes * vector, np.float32)
         # One program for ligands of every size, since only the scratch memory depends on it.
-        macros = {**field_macros(self.field), "MAX_ATOMS": MAX_ATOMS}
-        macros |= {"POSES": vector, "LANES": lanes}
+        macros = {"MAX_ATOMS": MAX_ATOMS, "POSES": vector, "LANES": lanes}
+        ours = (tables[name] for name in BATCH_COLUMNS)
+        own = np.int32(classes.freedoms), np.int32(reals), scratch
         return Work(
-            build(device, self._source, macros, tuning.registers, STRUCTS),
+            self._program(classes, macros),
             "refine_lanes",
             lanes,
             items,
-            (self.field.maps.buffer, *self._tables),
-            tuple(tables[name] for name in BATCH_COLUMNS),
-            (np.int32(reals),),
-            (np.int32(classes.freedoms), scratch),
+            (self.field.maps.buffer, *self._tables, *ours, *own),
         )
+
+    def _program(self, classes: Classes, macros: Mapping[str, object]) -> Program:
+        """The kernels of the form."""
+        registers = tuned(self.device, self._source, classes.atoms).registers
+        every = {**field_macros(self.field), **macros}
+        return build(self.device, self._source, every, registers, STRUCTS)
 
     def _cells_on(self, program: Program) -> Any:
         """The field's maps as the form with a sub-group for each pose reads them."""
@@ -636,12 +510,8 @@ class Work:
     """Work-items of a work-group."""
     items: tuple[np.ndarray, ...]
     """Of each heat, see `items_of`."""
-    field: tuple[Any, ...]
-    tables: tuple[Any, ...]
-    first: tuple[Any, ...] = ()
-    last: tuple[Any, ...] = ()
-    """The kernel's arguments from the maps to the ligands and from there to the items, its first
-    ones and its last."""
+    own: tuple[Any, ...]
+    """The kernel's last arguments, from the maps on, which are those of its form."""
     before: tuple[Call, ...] = ()
     """Kernels that make tables."""
 
@@ -652,13 +522,17 @@ class Launch:
 
     calls: tuple[Call, ...]
     results: tuple[Any, ...]
-    """Buffers, in the order of `Results`; then the evaluations of each pose."""
-    poses: np.ndarray
+    """Buffers of the poses: quaternions, translations, torsions, gradients, energies, evaluations.
+    """
+    ligands: np.ndarray
     """Their rows."""
+    counts: np.ndarray
+    """(ligands,): poses."""
     turns: np.ndarray
-    """How many torsions each has."""
-    freedoms: int
-    choice: Choice | None = None
+    """(poses,): torsions."""
+    width: int
+    """Numbers of a gradient."""
+    choice: Choice | None
 
     def start(self, queue: Any) -> list[Any]:
         """Launch all kernels on a queue; their events."""
@@ -667,21 +541,31 @@ class Launch:
             for program, name, size, local, arguments in self.calls
         ]
 
-    def download(self, device: Device, after: Any, *, gradients: bool) -> Results:
-        """The results, after an event; gradients only where they are asked for."""
-        poses, turns = len(self.poses), int(self.turns.sum())
-        width = self.freedoms if gradients else 0
-        shapes = (poses, 4), (poses, 3), (turns,), (poses, width), (poses, 2)
-        return Results(
-            *(
-                buffers.download(device, result, shape, np.float32, after)
-                for result, shape in zip(self.results[:-1], shapes, strict=True)
-            )
+    def download(self, device: Device, after: Any) -> Found:
+        """The poses that were chosen, or without a choice all; after an event."""
+        if self.choice:
+            return self.choice.download(device, after)
+        poses = len(self.turns)
+        turns = (int(self.turns.sum()),)
+        shapes = (poses, 4), (poses, 3), turns, (poses, self.width), (poses, 2)
+        quaternion, translation, radians, gradients, energies = (
+            buffers.download(device, result, shape, np.float32, after)
+            for result, shape in zip(self.results[:-1], shapes, strict=True)
+        )
+        return Found(
+            np.repeat(self.ligands, self.counts),
+            ranges(np.zeros_like(self.counts), self.counts),
+            np.zeros(poses, np.int32),
+            quaternion,
+            translation,
+            radians,
+            energies,
+            np.pad(gradients, ((0, 0), (0, FREEDOM_CLASSES[-1] - self.width if self.width else 0))),
         )
 
     def evaluations(self, device: Device, after: Any) -> int:
         """Energies with gradients that were computed for all poses, after an event."""
-        each = buffers.download(device, self.results[-1], len(self.poses), np.int32, after)
+        each = buffers.download(device, self.results[-1], len(self.turns), np.int32, after)
         return int(each.sum(dtype=np.int64))
 
 
@@ -767,31 +651,32 @@ def _wrapped(radians: np.ndarray) -> np.ndarray:
     return found + 0.0
 
 
-def _kept(ligands: Ligands, poses: Poses, every: Sequence[Best]) -> Kept:
-    """The kept poses of all ligands, in their order, from those of all launches."""
-    count, counts = len(ligands.entry), np.diff(ligands.first_torsion)
-    best = Best(*map(np.concatenate, zip(NONE, *every, strict=True)))
-    order = np.argsort(best.ligand, kind="stable")
-    owner = best.ligand[order]
-    turns = counts[best.ligand]
-    radians = gathered(best.radians, (np.cumsum(turns) - turns)[order], turns[order])
-    given = take(
-        poses, poses.first_pose[owner] + best.number[order], np.bincount(owner, minlength=count)
+def _joined(every: Sequence[Found], torsions: np.ndarray, width: int) -> Found:
+    """The poses of all launches in the order of their ligands, which have so many torsions."""
+    none = Found(
+        *(np.zeros(0, kind) for kind in (np.int64, np.int64, np.int32)),
+        *(np.zeros(shape, np.float32) for shape in ((0, 4), (0, 3), 0, (0, 2), (0, width))),
     )
-    before, after = best.energies[order].T.copy()
-    return (
-        lowered(given, after < before, best.quaternion[order], best.translation[order], radians),
-        Verdicts(np.full(len(order), Verdict.REPRESENTATIVE, np.uint8), best.cluster[order]),
-        Refinement(before, after),
-    )
+    found = Found(*map(np.concatenate, zip(none, *every, strict=True)))
+    order = np.argsort(found.ligand, kind="stable")
+    turns = torsions[found.ligand]
+    radians = gathered(found.radians, (np.cumsum(turns) - turns)[order], turns[order])
+    columns = {name: column[order] for name, column in found._asdict().items() if name != "radians"}
+    return Found(**columns, radians=radians)
 
 
-NONE = Best(
-    np.zeros(0, np.int64),
-    np.zeros(0, np.int64),
-    np.zeros(0, np.int32),
-    *(np.zeros(shape, np.float32) for shape in ((0, 4), (0, 3), 0, (0, 2))),
-)
+def _lowered(poses: Poses, found: Found) -> Poses:
+    """Those of the given poses that were found, with what was found where its energy is lower."""
+    counts = np.bincount(found.ligand, minlength=len(poses.first_pose) - 1)
+    given = take(poses, poses.first_pose[found.ligand] + found.number, counts)
+    better = found.energies[:, 1] < found.energies[:, 0]
+    turns = np.repeat(better, np.diff(given.first_torsion))
+    return replace(
+        given,
+        translation=np.where(better[:, None], found.translation, given.translation),
+        quaternion=np.where(better[:, None], found.quaternion, given.quaternion),
+        torsion=np.where(turns, in_blocks(_wrapped, found.radians), given.torsion),
+    )
 
 
 def heats_of(counts: np.ndarray, settings: RefineSettings) -> list[np.ndarray]:
@@ -841,7 +726,8 @@ def refine_poses(
     field = field_over(settings.field, device, typed.receptor, grid, ligands)
     refiner = Refiner(device, field)
     if not settings.rounds:
-        refined = refiner.refine(ligands, kept_of(poses, kept), settings, kinds)
-        return refined.poses, verdicts, Refinement(before=refined.before, after=refined.after)
+        given = kept_of(poses, kept)
+        _, before, after, _ = refiner.refine(ligands, given, settings, kinds)
+        return given, verdicts, Refinement(before, after)
     given = as_docked(poses, kept)  # their order does not matter
     return joined([refiner.keep(ligands, some, settings, kinds) for some in apart(given)])

@@ -13,6 +13,7 @@ from ligen_py.engine import random
 from ligen_py.engine.filtering.reference import select_poses
 from ligen_py.engine.geometry import F4
 from ligen_py.engine.refinement.chemical_field import ChemicalField
+from ligen_py.engine.refinement.ligand_keys import RIGID
 from ligen_py.engine.refinement.maps import Grid
 from ligen_py.engine.refinement.view import PairEnergy
 from ligen_py.functions import load
@@ -27,13 +28,9 @@ SMALL_DECREASE = 1e-3
 WALL = 10.0
 """Energy an atom pays per Angstrom outside the box, kcal/mol."""
 
-RIGID = 6
-"""Degrees of freedom of a rigid body: translation, rotation vector."""
-
 STIFFER, STIFF = 1.02, 0.05
 """What the diagonal of a metric is multiplied by, and what is added to it, in Angstrom squared: a
 torsion that moves hardly any atom does not turn without limit."""
-
 
 WORST = 1e6
 """Energies above are equal where poses are kept, kcal/mol."""
@@ -309,7 +306,6 @@ def keep_best(
     thousandths = np.rint(np.clip(energies, F4(-WORST), F4(WORST)) * F4(1000)).astype(float)
     score = np.where(np.isnan(energies), -np.inf, -thousandths)
     unbumped = np.zeros(len(energies), bool)
-    found = select_poses(score, unbumped, places, cluster_rmsd, max_num_poses)
-    pose, verdict, cluster = found
+    pose, verdict, cluster = select_poses(score, unbumped, places, cluster_rmsd, max_num_poses)
     leads = verdict == Verdict.REPRESENTATIVE
     return pose[leads], cluster[leads]

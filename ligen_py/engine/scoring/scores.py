@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ligen_py.engine.batches import by_batches
+from ligen_py.engine.batches import by_batches, spans
 from ligen_py.engine.scoring.pose_kernel import PoseBatch
 from ligen_py.functions import FUNCTIONS, load
 from ligen_py.opencl import buffers
@@ -88,14 +88,9 @@ def batches(ligands: Ligands, poses: Poses, budget: int) -> Iterator[tuple[int, 
     turn_bytes = 8 * np.diff(poses.first_torsion[poses.first_pose])
     atoms = np.diff(ligands.first_atom)
     ligand_bytes = 36 + 36 * atoms + 2 * atoms**2 + 12 * np.diff(ligands.first_torsion)
-    total = np.concatenate([[0], np.cumsum(pose_bytes + turn_bytes + ligand_bytes)])
-    first, count = 0, len(ligands.entry)
-    while first < count:
-        last = int(np.searchsorted(total, total[first] + budget, side="right")) - 1
-        last = max(last, first + 1)
+    for first, last in spans(pose_bytes + turn_bytes + ligand_bytes, budget):
         if poses.first_pose[first] < poses.first_pose[last]:
             yield first, last
-        first = last
 
 
 def choice_energy(

@@ -133,12 +133,6 @@ def ligand_types(graph: Graph) -> LigandTypes:
     )
 
 
-def atom_types(graph: Graph) -> tuple[list[str], list[str]]:
-    """X-Score types and SYBYL types of all atoms, by name."""
-    sybyl = _sybyl(graph)
-    return [NAMES[code] for code in _xscore_types(graph, sybyl)], [SYBYL[code] for code in sybyl]
-
-
 def _is(codes: np.ndarray, *names: str) -> np.ndarray:
     """Which atoms have one of some SYBYL types."""
     return np.isin(codes, [SYBYL.index(name) for name in names])

@@ -1,6 +1,6 @@
 """The kept poses of ranked molecules, best first; the campaign file has only the best of each."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -11,7 +11,7 @@ from ligen_py.errors import InputError
 from ligen_py.records.ligands import LIGANDS
 from ligen_py.records.scores import SCORES
 from ligen_py.store.campaign.manifest import Manifest, PartFiles
-from ligen_py.store.campaign.part import Genotypes, Part, Poses, read_best
+from ligen_py.store.campaign.part import Genotypes, Poses, read_best
 from ligen_py.store.files.read import column_of, files_kept_open, open_file, read_columns
 from ligen_py.store.files.terms import read_terms
 
@@ -42,7 +42,7 @@ class KeptPoses:
             for members in manifest.chunks(target, library):
                 self._chunks.setdefault((library, members[0].file), []).append(members)
         self._lines = lru_cache(CHUNKS)(self._read_lines)
-        self._part = lru_cache(CHUNKS)(self._read_part)
+        self._part = lru_cache(CHUNKS)(read_best)
 
     def of(self, library: str, file: str, line: int, count: int) -> list[KeptPose]:
         """The `count` best poses of the record at a line of a library's file, best first.
@@ -85,10 +85,6 @@ class KeptPoses:
     @staticmethod
     def _read_lines(files: PartFiles) -> np.ndarray:
         return read_columns(files.ligands, LIGANDS, ("entries/line",))["entries/line"]
-
-    @staticmethod
-    def _read_part(members: Sequence[PartFiles]) -> Part:
-        return read_best(members)
 
 
 def _numbers(scores: Path, kept: slice) -> tuple[np.ndarray, np.ndarray]:

@@ -32,6 +32,7 @@ from ligen_py.store.campaign.layout import (
     Watched,
     columns_of,
 )
+from ligen_py.store.campaign.manifest import Manifest
 from ligen_py.store.files.guard import child, dataset_of
 from ligen_py.store.files.read import open_file, read_record
 from ligen_py.store.files.table import column_rows, some_rows, text_rows
@@ -320,6 +321,13 @@ class CampaignReader:
             known = ", ".join(self.targets)
             raise InputError(f"{self._file.filename}: contains no target {name}; it has {known}")
         return TargetReader(child(self._file, f"targets/{name}"))
+
+    def require_made_from(self, path: Path, manifest: Manifest) -> None:
+        """InputError where the campaign was not made from a manifest, which is that of `path`."""
+        if manifest.digest() not in self.attributes["inputs"]:
+            raise InputError(
+                f"{self._file.filename}: was not made from {path} as it is now; run aggregate again"
+            )
 
     def runs(self) -> Runs:
         """The distinct run records of all parts."""

@@ -14,7 +14,7 @@ from ligen_py.errors import InputError
 from ligen_py.provenance import Run
 from ligen_py.records.ledger import REASON_STAGE, Reason, Status
 from ligen_py.records.properties import Properties
-from ligen_py.records.rows import subset
+from ligen_py.records.rows import no_rows, subset
 from ligen_py.records.scores import Check, Checks
 from ligen_py.records.site import Site
 from ligen_py.store.campaign.layout import (
@@ -45,8 +45,7 @@ from ligen_py.store.files.write import CHUNK_BYTES, TEXT, new_file, write_column
 
 log = logging.getLogger("ligen_py")
 
-_NONE = np.empty(0, object)
-NO_VERDICTS = Verdicts(_NONE, np.empty(0, "u1"), _NONE, _NONE)
+NO_VERDICTS = no_rows(Verdicts)
 
 NAME_LENGTH = 80
 """Characters of another record's name that the detail of a duplicate repeats."""

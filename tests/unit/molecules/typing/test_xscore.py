@@ -6,8 +6,9 @@ from rdkit import Chem
 from rdkit.Chem import AllChem
 
 from ligen_py.molecules.graph import Graph
+from ligen_py.molecules.typing import xscore_ligands
 from ligen_py.molecules.typing.xscore_cofactors import cofactor_types
-from ligen_py.molecules.typing.xscore_ligands import LIGAND_TYPE, atom_types, ligand_types
+from ligen_py.molecules.typing.xscore_ligands import LIGAND_TYPE, ligand_types
 from ligen_py.molecules.typing.xscore_residues import (
     ANGLED,
     RECEPTOR_TYPE,
@@ -32,7 +33,13 @@ def molecule(smiles: str) -> Graph:
 
 def heavy_types(smiles: str) -> str:
     """Types of the heavy atoms in SMILES order."""
-    return " ".join(name for name in atom_types(molecule(smiles))[0] if name != "H")
+    return " ".join(name for name in atom_types(molecule(smiles)) if name != "H")
+
+
+def atom_types(graph: Graph) -> list[str]:
+    """Types of all atoms, by name."""
+    codes = xscore_ligands._xscore_types(graph, xscore_ligands._sybyl(graph))
+    return [xscore_ligands.NAMES[code] for code in codes]
 
 
 @pytest.mark.parametrize(
@@ -107,7 +114,7 @@ def test_fused_aromatics_do_not_depend_on_the_kekule_form() -> None:
 
 def test_every_type_is_in_the_table() -> None:
     for smiles in ("C[N+](C)(C)C", "CN=[N+]=[N-]", "C[S+](C)C", "C[O+](C)C", "[O-][n+]1ccccc1"):
-        assert set(atom_types(molecule(smiles))[0]) <= set(LIGAND_TYPE)
+        assert set(atom_types(molecule(smiles))) <= set(LIGAND_TYPE)
 
 
 def test_ligand_columns_of_ethanolamine() -> None:
