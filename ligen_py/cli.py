@@ -293,16 +293,23 @@ def _keep_inputs(options: argparse.Namespace) -> None:
     """Raise InputError where the output would replace an input, which may have no copy."""
     given = vars(options).copy()
     output = given.pop("output", None)
-    if not (isinstance(output, Path) and output.is_file()):
+    if not isinstance(output, Path):
         return
-    place = output.resolve()
     for name, value in given.items():
         for path in value if isinstance(value, list) else [value]:
-            # A folder of a genome has no other files.
-            among = (place, place.parent) if name == "genome" else (place,)
-            if isinstance(path, Path | str) and Path(path).resolve() in among:
-                cure = "name another with --output"
-                raise InputError(f"{output}: is an input, and would be replaced; {cure}")
+            if isinstance(path, Path | str):
+                keep_input(output, Path(path), genome=name == "genome")
+
+
+def keep_input(output: Path | None, path: Path, genome: bool = False) -> None:
+    """Raise InputError where an output would replace an input, or a file in a genome's folder."""
+    if output is None or not output.is_file():
+        return
+    place = output.resolve()
+    # A folder of a genome has no other files.
+    if path.resolve() in ((place, place.parent) if genome else (place,)):
+        cure = "name another with --output"
+        raise InputError(f"{output}: is an input, and would be replaced; {cure}")
 
 
 def _take_any_character() -> None:
