@@ -168,6 +168,36 @@ def add_device(arguments: argparse.ArgumentParser, several: str = "") -> None:
     )
 
 
+def add_outputs(arguments: argparse.ArgumentParser, file: str, tables: str) -> None:
+    """Add --output and --tables of a search, with what they say of themselves."""
+    arguments.add_argument("--output", type=_output_file, help=file)
+    arguments.add_argument("--tables", type=_output_folder, help=tables)
+
+
+def _output_folder(path: str) -> Path:
+    """Type of an argument for a folder to write into; its error comes before hours of work."""
+    result = Path(path)
+    try:
+        there = next(place for place in (result, *result.absolute().parents) if place.exists())
+    except OSError as error:
+        raise argparse.ArgumentTypeError(f"{path}: cannot be read ({error.strerror})") from error
+    if not there.is_dir():
+        raise argparse.ArgumentTypeError(f"{there} is a file; give a folder to write into")
+    if not os.access(there, os.W_OK):
+        raise argparse.ArgumentTypeError(
+            f"{path} cannot be written; name another place, or change its permissions"
+        )
+    return result
+
+
+def _output_file(path: str) -> Path:
+    """Type of an argument for a file to write; its error comes before hours of work."""
+    _output_folder(str(Path(path).parent))
+    if Path(path).is_dir():
+        raise argparse.ArgumentTypeError(f"{path} is a folder; give a file")
+    return Path(path)
+
+
 def add_deep(arguments: argparse.ArgumentParser) -> None:
     """Add --deep, shared by the commands that compare a campaign with its sources."""
     arguments.add_argument(

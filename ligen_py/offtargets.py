@@ -57,8 +57,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         metavar="FILE",
         help="offtargets files of all parts",
     )
-    parser.add_argument("--output", type=Path, help="offtargets file to write")
-    parser.add_argument("--tables", type=Path, help="folder for TSV, BED and Cas-OFFinder's rows")
+    cli.add_outputs(parser, "offtargets file to write", "folder for TSV, BED, Cas-OFFinder's rows")
     cli.add_device(parser, cli.EACH)
     return cli.run(parser, argv, _stage)
 

@@ -209,3 +209,26 @@ def test_bad_command_lines(
     monkeypatch.chdir(case)
     assert run(*words) == 1
     assert sentence in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--tables", "in.txt"], "in.txt is a file; give a folder to write into"),
+        (["--tables", "in.txt/new"], "in.txt is a file; give a folder to write into"),
+        (["--output", "in.txt/x.h5"], "in.txt is a file; give a folder to write into"),
+        (["--output", "."], ". is a folder; give a file"),
+    ],
+)
+def test_what_cannot_be_written_is_told_before_the_search(
+    case: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    words: list[str],
+    sentence: str,
+) -> None:
+    monkeypatch.chdir(case)
+    with pytest.raises(SystemExit) as stopped:
+        run("--input", "in.txt", *words)
+    assert stopped.value.code == 2
+    assert sentence in capsys.readouterr().err.splitlines()[-1]
