@@ -168,6 +168,36 @@ def add_device(arguments: argparse.ArgumentParser, several: str = "") -> None:
     )
 
 
+def add_outputs(arguments: argparse.ArgumentParser, file: str, tables: str) -> None:
+    """Add --output and --tables of a search, with what they say of themselves."""
+    arguments.add_argument("--output", type=_output_file, help=file)
+    arguments.add_argument("--tables", type=_output_folder, help=tables)
+
+
+def _output_folder(path: str) -> Path:
+    """Type of an argument for a folder to write into; its error comes before hours of work."""
+    result = Path(path)
+    try:
+        there = next(place for place in (result, *result.absolute().parents) if place.exists())
+    except OSError as error:
+        raise argparse.ArgumentTypeError(f"{path}: cannot be read ({error.strerror})") from error
+    if not there.is_dir():
+        raise argparse.ArgumentTypeError(f"{there} is a file; give a folder to write into")
+    if not os.access(there, os.W_OK):
+        raise argparse.ArgumentTypeError(
+            f"{path} cannot be written; name another place, or change its permissions"
+        )
+    return result
+
+
+def _output_file(path: str) -> Path:
+    """Type of an argument for a file to write; its error comes before hours of work."""
+    _output_folder(str(Path(path).parent))
+    if Path(path).is_dir():
+        raise argparse.ArgumentTypeError(f"{path} is a folder; give a file")
+    return Path(path)
+
+
 def add_deep(arguments: argparse.ArgumentParser) -> None:
     """Add --deep, shared by the commands that compare a campaign with its sources."""
     arguments.add_argument(
@@ -293,16 +323,23 @@ def _keep_inputs(options: argparse.Namespace) -> None:
     """Raise InputError where the output would replace an input, which may have no copy."""
     given = vars(options).copy()
     output = given.pop("output", None)
-    if not (isinstance(output, Path) and output.is_file()):
+    if not isinstance(output, Path):
         return
-    place = output.resolve()
     for name, value in given.items():
         for path in value if isinstance(value, list) else [value]:
-            # A folder of a genome has no other files.
-            among = (place, place.parent) if name == "genome" else (place,)
-            if isinstance(path, Path | str) and Path(path).resolve() in among:
-                cure = "name another with --output"
-                raise InputError(f"{output}: is an input, and would be replaced; {cure}")
+            if isinstance(path, Path | str):
+                keep_input(output, Path(path), genome=name == "genome")
+
+
+def keep_input(output: Path | None, path: Path, genome: bool = False) -> None:
+    """Raise InputError where an output would replace an input, or a file in a genome's folder."""
+    if output is None or not output.is_file():
+        return
+    place = output.resolve()
+    # A folder of a genome has no other files.
+    if path.resolve() in ((place, place.parent) if genome else (place,)):
+        cure = "name another with --output"
+        raise InputError(f"{output}: is an input, and would be replaced; {cure}")
 
 
 def _take_any_character() -> None:

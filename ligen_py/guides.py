@@ -45,8 +45,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the stage from a command line; returns the exit code."""
     parser = cli.parser("ligen_py.guides", __doc__, GuidesSettings)
     add_inputs(parser)
-    parser.add_argument("--output", type=Path, help="file to write")
-    parser.add_argument("--tables", type=Path, help="folder for guides.tsv, .bed, offtargets.tsv")
+    cli.add_outputs(parser, "file to write", "folder for guides.tsv, .bed, offtargets.tsv")
     cli.add_device(parser, cli.EACH)
     return cli.run(parser, argv, _stage)
 

@@ -46,8 +46,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the stage from a command line; returns the exit code."""
     parser = cli.parser("ligen_py.homologs", __doc__, HomologsSettings)
     add_inputs(parser)
-    parser.add_argument("--output", type=Path, help="homologs file to write")
-    parser.add_argument("--tables", type=Path, help="folder for hits.txt, .tsv, .blast.tsv")
+    cli.add_outputs(parser, "homologs file to write", "folder for hits.txt, .tsv, .blast.tsv")
     cli.add_device(parser, cli.EACH)
     return cli.run(parser, argv, _stage)
 

@@ -310,10 +310,21 @@ def _ligands(options: argparse.Namespace) -> "list[PdbqtLigand]":
                 raise
             log.warning("left out: %s", error)
         else:
+            elements = ligand.ligands.element
+            _warn_uncharged(path, ligand.ligands.partial_charge, bool((elements > 6).any()))
             ligands.append(ligand)
     if not ligands:
         raise InputError("no ligand can be docked, for the reasons above")
     return ligands
+
+
+def _warn_uncharged(path: Path, charges: np.ndarray, polar: bool) -> None:
+    """Say so where a file prepared for another program has no charges, which AutoDock4 needs."""
+    if polar and not charges.any():
+        log.warning(
+            "%s: all partial charges are 0, so electrostatics are left out; prepare the file for "
+            "AutoDock4 where that is not meant", path,
+        )  # fmt: skip
 
 
 def _outputs(options: argparse.Namespace, ligands: "Sequence[PdbqtLigand]") -> list[Path]:
@@ -378,6 +389,7 @@ def _field(
         common = by_name[CHARGE.upper()], by_name[SOLVATION.upper()]
         return GivenField(device, grid, *common, given), maps
     receptor = read_receptor(options.receptor)
+    _warn_uncharged(options.receptor, receptor.partial_charge, polar=True)
     center = np.array(options.center if options.center else middle)
     spacing = LgaSettings().spacing
     sides = np.array(options.size or SIDES)
@@ -494,6 +506,12 @@ def _write(
         texts[f"{output.name}.dlg"] = dlg(ligand, runs, groups, reference, grid, words)
     write_texts(output.parent, texts)
     best = groups[0][0].pose
+    beyond = np.abs(runs[best].xyz - maps.center) - maps.spacing * (np.array(maps.shape) - 1) / 2
+    if (beyond > 0.01).any():  # 10,000 kcal/mol: no rounding at a wall
+        log.warning(
+            "%s: the best pose is partly outside the box, where an energy has no meaning; give a "
+            "larger box", shown(ligand.path),
+        )  # fmt: skip
     print(
         f"{shown(ligand.name)}: {energies[best]:.2f} kcal/mol in run {best + 1}, "
         f"{len(groups[0])} of {len(runs)} runs in its cluster, {len(groups)} clusters"

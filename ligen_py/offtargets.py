@@ -57,8 +57,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         metavar="FILE",
         help="offtargets files of all parts",
     )
-    parser.add_argument("--output", type=Path, help="offtargets file to write")
-    parser.add_argument("--tables", type=Path, help="folder for TSV, BED and Cas-OFFinder's rows")
+    cli.add_outputs(parser, "offtargets file to write", "folder for TSV, BED, Cas-OFFinder's rows")
     cli.add_device(parser, cli.EACH)
     return cli.run(parser, argv, _stage)
 
@@ -95,7 +94,7 @@ def run(
     if inputs.join:
         made_by, records = _joined(inputs.join)
     else:
-        made_by, records = _search(inputs, settings, device)
+        made_by, records = _search(inputs, settings, device, output)
     if output:
         write(output, OFFTARGETS, made_by, records)
     if inputs.tables:
@@ -112,9 +111,10 @@ def _joined(files: Sequence[Path]) -> tuple[Run, dict[str, Record]]:
 
 
 def _search(
-    inputs: Inputs, settings: OfftargetsSettings, device: str | None
+    inputs: Inputs, settings: OfftargetsSettings, device: str | None, output: Path | None
 ) -> tuple[Run, dict[str, Record]]:
     query, genome_path, settings, file = _asked(inputs, settings)
+    cli.keep_input(output, genome_path, genome=True)  # which only the file of --input may name
     began = time.perf_counter()
     with ThreadPoolExecutor(1) as thread:
         reading = thread.submit(read_genome, genome_path, inputs.cache)

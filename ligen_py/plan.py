@@ -131,11 +131,13 @@ def _run(options: argparse.Namespace) -> str:
 def _plan(options: argparse.Namespace) -> None:
     plan = checked(options.config)
     check_apart(plan, _folder(options))
-    print(f"{options.config}: sound, effort {plan.settings.effort}")
-    for line in (*_settings(plan), *_networks(plan)):
-        print(line)
     if plan.pockets:
+        print(f"{options.config}: sound, effort {plan.settings.effort}")
+        for line in (*_settings(plan), *_networks(plan)):
+            print(line)
         _docking(plan, options)
+    else:  # searches of sequences alone, which have no stage that the effort sets
+        print(f"{options.config}: sound")
     print("\nA run now")
     folder = _folder(options)
     contents = Contents(folder, deep=options.deep)
@@ -152,7 +154,7 @@ def _plan(options: argparse.Namespace) -> None:
 def _networks(plan: Workplan) -> Iterator[str]:
     """Says so where the effort would let networks choose and rank, but there are none."""
     asked = PRESETS[plan.settings.effort].get("score", {}).get("functions", [])
-    if NETWORKS in asked and network_folder() is None and plan.pockets:
+    if NETWORKS in asked and network_folder() is None:
         yield (
             f"gnina's networks, which choose poses and rank at this effort, are not installed, so "
             f"energies alone do; {NETWORKS_HINT}"

@@ -99,7 +99,7 @@ def read_receptor(path: Path) -> Ad4Receptor:
     atoms: list[int] = []
     place: dict[str, str] = {}
     for number, line in enumerate(lines, start=1):
-        _refuse_flexible(path, number, line)
+        _refuse_turning(path, number, line)
         if line.startswith("MODEL") and atoms:
             raise InputError(f"{path}, line {number}: a second model; give one receptor a file")
         if not line.startswith(("ATOM", "HETATM")):
@@ -124,11 +124,7 @@ def as_pdb(path: Path, text: str) -> str:
     """
     lines = text.splitlines()
     for number, line in enumerate(lines, start=1):
-        _refuse_flexible(path, number, line)
-        if line.startswith(("ROOT", "BRANCH")):
-            raise InputError(
-                f"{path}, line {number}: {line.split()[0]} belongs to a ligand; give the receptor"
-            )
+        _refuse_turning(path, number, line)
         if not line.startswith(("ATOM", "HETATM")):
             continue
         if not line[66:76].strip():
@@ -218,6 +214,16 @@ def _refuse_flexible(path: Path, number: int, line: str) -> None:
         raise InputError(
             f"{path}, line {number}: flexible-residue docking is not supported; give a rigid "
             "receptor and the ligand alone"
+        )
+
+
+def _refuse_turning(path: Path, number: int, line: str) -> None:
+    """InputError where a receptor has flexible residues, or is a ligand."""
+    _refuse_flexible(path, number, line)
+    if line.startswith(("ROOT", "BRANCH")):
+        raise InputError(
+            f"{path}, line {number}: {line.split()[0]} belongs to a ligand; give the receptor, "
+            "prepared as rigid"
         )
 
 

@@ -3,6 +3,7 @@
 Cas-OFFinder's input files (2.x and 3.x) are read as they are.
 """
 
+import logging
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,6 +13,8 @@ from typing import NamedTuple
 from ligen_py.errors import InputError
 from ligen_py.sequences.fasta import read_fasta
 from ligen_py.sequences.iupac import BASES, fault_of
+
+log = logging.getLogger("ligen_py")
 
 LONGEST = 62
 """Longest pattern: with a bulge a site fits two words of 32 bases."""
@@ -237,6 +240,10 @@ def as_query(
             f"{path}: guide {bare[0]} has {len(bare[0])} letters, {bare[-1]} {len(bare[-1])}: not "
             f"both stand beside the PAM of {pattern}; write N for letters that do not count"
         )
+    if pattern.strip("N") and bare:
+        length = len(bare[0])
+        pam = pattern[:-length] if pam_first else pattern[length:]
+        log.info("%s: guides of %d letters, beside the PAM %s", path, length, pam)
     guides = tuple(
         Guide(
             name, in_pattern(sequence, pattern, pam_first), mismatches if limit is None else limit

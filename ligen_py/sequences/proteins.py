@@ -1,5 +1,6 @@
 """Proteins of a FASTA file as numbers, with what became of each record."""
 
+import logging
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -10,6 +11,14 @@ import numpy as np
 from ligen_py.errors import InputError
 from ligen_py.sequences.alphabets import encode, read_as_unknown
 from ligen_py.sequences.fasta import FastaRecord, read_fasta
+
+log = logging.getLogger("ligen_py")
+
+NUCLEOTIDES = b"ACGTUNacgtun"
+"""Of DNA and RNA. All but U are amino acids, too."""
+
+LONG = 50
+"""Residues; no protein of so many has no other letters."""
 
 
 @dataclass
@@ -48,6 +57,8 @@ def collect(records: Iterable[FastaRecord], path: Path, keep_faulty: bool = Fals
     """Proteins of records that come from a file; see `read_proteins`."""
     found = Proteins()
     for record in records:
+        if len(record.sequence) > LONG and not found.name:
+            _warn_of_nucleotides(record, path)
         fault = ""
         try:
             letters = encode(record, str(path))
@@ -61,6 +72,15 @@ def collect(records: Iterable[FastaRecord], path: Path, keep_faulty: bool = Fals
         found.fault.append(fault)
         found.unknown += read_as_unknown(record.sequence)
     return found
+
+
+def _warn_of_nucleotides(record: FastaRecord, path: Path) -> None:
+    """Say so where the first record of a file is no protein."""
+    if not record.sequence.translate(None, NUCLEOTIDES):
+        log.warning(
+            "%s: %s looks like DNA or RNA, and its letters are read as amino acids; give proteins",
+            path, record.name,
+        )  # fmt: skip
 
 
 def residue_numbers(text: str) -> tuple[int, ...]:

@@ -106,13 +106,31 @@ def test_outside_the_box_energies_are_those_that_the_search_sees(
     words = ["--receptor", str(folder / "rec.pdbqt"), "--lfile", str(folder / "lig.pdbqt"), *FEW]
     small = [*words, "--size", "2", "2", "2", "--rlige", "--resnam", str(folder / "small")]
     assert lga_command.main(small) == 0
+    printed = capsys.readouterr()
     free = [
         float(line.split("=")[1].split()[0])
-        for line in (capsys.readouterr().out + (folder / "small.dlg").read_text()).splitlines()
+        for line in (printed.out + (folder / "small.dlg").read_text()).splitlines()
         if "Estimated Free Energy" in line
     ]
     assert len(free) == 6
     assert min(free) > 1e5
+    assert "lig.pdbqt: the best pose is partly outside the box" in printed.err
+    dock(folder, "within")
+    assert "outside the box" not in capsys.readouterr().err
+
+
+def test_a_file_without_charges_is_named(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """As those that were prepared for Vina, which needs none."""
+    for name in ("lig", "rec"):
+        lines = (folder / f"{name}.pdbqt").read_text().splitlines(keepends=True)
+        bare = [f"{line[:66]}{0.0:10.3f}{line[76:]}" if line.startswith("ATOM") else line
+                for line in lines]  # fmt: skip
+        (folder / f"bare-{name}.pdbqt").write_text("".join(bare))
+    words = ["--receptor", str(folder / "bare-rec.pdbqt"), "--resnam", str(folder / "bare"), *FEW]
+    assert lga_command.main([*words, "--lfile", str(folder / "bare-lig.pdbqt")]) == 0
+    said = capsys.readouterr().err
+    for name in ("lig", "rec"):
+        assert f"bare-{name}.pdbqt: all partial charges are 0" in said
 
 
 def test_equal_calls_write_equal_files(folder: Path) -> None:

@@ -164,6 +164,18 @@ def test_no_file_of_a_genomes_folder_is_replaced(
     assert genome.read_bytes() == known
 
 
+def test_the_genome_that_only_the_input_file_names_is_not_replaced(
+    case: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    genome = case / "genome.fa"
+    known = genome.read_bytes()
+    flags = ["--input", case / "in.txt", "--cache", case / "cache"]
+    assert run(*flags, "--output", genome) == 1
+    assert f"{genome}: is an input, and would be replaced" in capsys.readouterr().err
+    assert genome.read_bytes() == known
+    assert run(*flags, "--output", case / "sites.h5") == 0  # beside the genome
+
+
 def test_a_site_without_its_alignments_with_n(case: Path) -> None:
     """Left out with the canonical one, it was lost, though --rows all had it."""
     (case / "genome.fa").write_text(f">chr1\n{'N' * 40}{SITE[1:]}{'A' * 40}\n")
@@ -197,3 +209,26 @@ def test_bad_command_lines(
     monkeypatch.chdir(case)
     assert run(*words) == 1
     assert sentence in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--tables", "in.txt"], "in.txt is a file; give a folder to write into"),
+        (["--tables", "in.txt/new"], "in.txt is a file; give a folder to write into"),
+        (["--output", "in.txt/x.h5"], "in.txt is a file; give a folder to write into"),
+        (["--output", "."], ". is a folder; give a file"),
+    ],
+)
+def test_what_cannot_be_written_is_told_before_the_search(
+    case: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    words: list[str],
+    sentence: str,
+) -> None:
+    monkeypatch.chdir(case)
+    with pytest.raises(SystemExit) as stopped:
+        run("--input", "in.txt", *words)
+    assert stopped.value.code == 2
+    assert sentence in capsys.readouterr().err.splitlines()[-1]

@@ -281,6 +281,29 @@ def test_interactions_are_those_of_the_stored_pose(
         assert said in capsys.readouterr().err
 
 
+def test_a_residue_may_be_missing_in_one_target(
+    campaign: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with open_campaign(campaign) as found:
+        label = found.target("b").site().label
+        around = surroundings(found.target("a").site())
+        (best,) = found.target("a").poses(1)
+        _, residue = min(interactions_of(best.molecule, best.xyz, around))
+    name, chain = residue.split()
+    start = f"{chain}/{name[:3]}/{name[3:]}/"
+    with edited(campaign) as file:
+        file["targets/b/site/label"][:] = [
+            one.replace(start, f"{chain}/{name[:3]}/999/") for one in label
+        ]
+    expected = ask(campaign, capsys, "--target", "a", "--columns", "name", "--interacts", name)
+    assert query.main([str(campaign), "--columns", "name", "--interacts", name]) == 0
+    printed = capsys.readouterr()
+    assert [line.split() for line in printed.out.splitlines()] == expected
+    assert f"b: its pocket has no residue {name}\n" in printed.err
+    assert query.main([str(campaign), "--target", "b", "--interacts", name]) == 2
+    assert "no residue of the pocket of b" in capsys.readouterr().err
+
+
 def test_a_residue_may_be_missing_in_one_conformation(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -153,6 +153,16 @@ def test_a_library_parsed_before_is_counted_and_timed(
     assert "parsed before" in printed
 
 
+def test_searches_of_sequences_alone_have_no_effort(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "some.fa").write_text(">a\nMKTAYIAKQR\n")
+    search = {"homologs": {"like": {"query": "some.fa", "database": "some.fa"}}}
+    (tmp_path / "c.yaml").write_text(yaml.safe_dump(search))
+    assert plan.main([str(tmp_path / "c.yaml")]) == 0
+    assert capsys.readouterr().out.startswith(f"{tmp_path / 'c.yaml'}: sound\n\nA run now\n")
+
+
 def test_a_bad_key_ends_it(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "c.yaml").write_text(yaml.safe_dump(CONFIG | {"dock": {"restarts": 3}}))
     assert run(folder) == 1

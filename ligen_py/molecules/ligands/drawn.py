@@ -29,6 +29,8 @@ _SIDED = re.compile(r"\[H\][/\\]|[/\\]\[H\]")
 
 _CLOSED_ANYHOW = re.compile(r"~[%0-9]")
 """A ring that is closed by a bond of any order, which RDKit reads as a single bond."""
+HALOGENS = frozenset((9, 17, 35, 53))
+
 NO_ORDER = "a bond is neither single, double, triple nor aromatic"
 
 _POLYMERS = frozenset(("SRU", "MON", "MER", "COP", "CRO", "GRA", "MOD"))
@@ -297,6 +299,9 @@ def require_supported(mol: Chem.Mol) -> None:
         strange = {mol.GetAtomWithIdx(atom).GetSymbol() for atom in atoms}
         names = ", ".join(sorted("a dummy atom" if name == "*" else name for name in strange))
         raise UnusableError(Reason.UNSUPPORTED_ELEMENT, f"no atom type for {names}")
+    if len(elements) == 1 and elements[0] in HALOGENS:
+        said = "a halogen alone, as of a salt of two ions, has no atom type"
+        raise UnusableError(Reason.UNSUPPORTED_ELEMENT, said)
     lists = surroundings(mol).lists
     if not USUAL.issuperset([bond.type for bond in lists.bonds]):
         raise UnusableError(Reason.UNPARSABLE, NO_ORDER)

@@ -78,6 +78,9 @@ buffers, reducing agents, detergents and their ions. Sulfate is here because it 
 precipitant. Phosphate is not: it is as often a substrate or product, so it is kept where it is near
 the site, like a cofactor. TES is not: that name is testosterone's."""
 
+HALIDES = (["CL"], ["BR"], ["I"])
+"""Elements of all atoms of the additives CL, BR and IOD, which simulations call CLA or Cl-."""
+
 MEMBRANE = "DUM"
 """Residue name of the nitrogens and oxygens by which OPM draws the planes of a membrane."""
 
@@ -342,7 +345,7 @@ def _drop_hetero(
             selection.drop(index, f"another copy of the reference ligand: {away(xyz, site)}", each)
         elif place.residue.upper() == MEMBRANE:
             selection.drop(index, "mark of a membrane's plane, no atom", chain)
-        elif place.residue.upper() in ADDITIVES:
+        elif place.residue.upper() in ADDITIVES or list(selection.atoms.symbol[index]) in HALIDES:
             selection.drop(index, f"crystallisation additive{tie}", each)
         elif site.distance(xyz).min() > most:
             kind = describe(selection, index, number in bound)

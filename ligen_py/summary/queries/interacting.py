@@ -17,12 +17,17 @@ SUCH_AS = 5
 class Interacting:
     """Which poses of a target have every interaction that --interacts names."""
 
-    def __init__(self, given: Sequence[str], target: TargetReader) -> None:
-        self._given, self._target = given, target
+    def __init__(
+        self, given: Sequence[str], target: TargetReader, asked: Sequence[TargetReader]
+    ) -> None:
+        """`asked`: all targets of the question, one of which must have the residue."""
+        self._given, self._target, self._asked = given, target, asked
         self._site = target.site()
         self._known: dict[str, tuple[Surroundings, list[set[tuple[str, str]]]]] = {}
         self.without = 0
         """Rows without a stored pose, which were not looked at."""
+        self.lacking: dict[str, None] = {}
+        """What was given of residues that the target has not, so that no pose fits."""
 
     def fitting(self, rows: np.ndarray) -> np.ndarray:
         """Those of some rows whose stored pose has every interaction."""
@@ -48,16 +53,20 @@ class Interacting:
         except ValueError as error:
             raise UsageError(f"--interacts '{given}': {error}") from error
         # A residue may be far from the site in one conformation, or missing in its structure.
-        if not wanted and not self._is_in_another(given):
+        if wanted or self._has(self._target, given):
+            return wanted
+        if not any(self._has(one, given) for one in self._asked):
             names = [residue.partition(" ")[0] for residue in dict.fromkeys(around.residue)]
             close = get_close_matches(given.rpartition(":")[2].strip().upper(), names, n=1)
             known = f"it has {len(names)}, such as {', '.join(names[:SUCH_AS])}"
             hint = f"did you mean '{close[0]}'?" if close else known
             where = f"no residue of the pocket of {self._target.name}"
             raise UsageError(f"--interacts {given}: {where}; {hint}")
+        self.lacking[given] = None
         return wanted
 
-    def _is_in_another(self, given: str) -> bool:
-        """Whether any conformation of the target has the residue."""
-        each = dict.fromkeys(self._site.conformation)
-        return any(wanted_interactions(given, surroundings(self._site.of(one))) for one in each)
+    def _has(self, target: TargetReader, given: str) -> bool:
+        """Whether any conformation of a target has the residue."""
+        site = target.site()
+        each = dict.fromkeys(site.conformation)
+        return any(wanted_interactions(given, surroundings(site.of(one))) for one in each)

@@ -3,7 +3,7 @@
 import argparse
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -42,7 +42,7 @@ def answer(options: argparse.Namespace) -> None:
         if options.unscored:
             _unscored(options, targets, form)
             return
-        found = [question.rows(molecules) for molecules in targets]
+        found = [question.rows(molecules, targets) for molecules in targets]
         _require_known_names(options, targets)
         named = [_named(options, molecules) for molecules in targets]
         if not any(map(len, found)) and not any(len(left.name) for left in named):
@@ -176,8 +176,8 @@ class Question:
         sort = Expression.parse(options.sort, "--sort") if options.sort else None
         return cls(where, sort, options)
 
-    def rows(self, molecules: Molecules) -> np.ndarray:
-        """Scored rows of a target that are the answer, in its order."""
+    def rows(self, molecules: Molecules, asked: Sequence[Molecules]) -> np.ndarray:
+        """Scored rows of a target, one of those asked, that are the answer, in its order."""
         target, options = molecules.target, self.options
         chosen = molecules.rank > 0
         for condition in self.where:
@@ -197,7 +197,7 @@ class Question:
         limit = options.limit if options.limit is not None else (0 if options.name else LIMIT)
         found, is_all = rows[: limit or len(rows)], limit == 0 or len(rows) <= limit
         if options.smarts or options.not_smarts or options.interacts:
-            found, is_all = self._looked_at(molecules, rows, limit or len(rows))
+            found, is_all = self._looked_at(molecules, asked, rows, limit or len(rows))
         if not is_all and self._is_cut_unasked:
             print(
                 f"{target.name}: the first {limit} of those that fit; --limit 0 gives all",
@@ -232,7 +232,7 @@ class Question:
         return result
 
     def _looked_at(
-        self, molecules: Molecules, rows: np.ndarray, limit: int
+        self, molecules: Molecules, asked: Sequence[Molecules], rows: np.ndarray, limit: int
     ) -> tuple[np.ndarray, bool]:
         """The first rows whose structures and poses fit, and whether these are all."""
         from ligen_py.molecules.patterns import Pattern
@@ -241,7 +241,8 @@ class Question:
         with_it = [Pattern(text, "--smarts") for text in self.options.smarts]
         without = [Pattern(text, "--not-smarts") for text in self.options.not_smarts]
         given = self.options.interacts
-        contacts = Interacting(given, molecules.target) if given else None
+        readers = [one.target for one in asked]
+        contacts = Interacting(given, molecules.target, readers) if given else None
         found: list[np.ndarray] = []
         count = 0
         start, size = 0, FEW
@@ -266,6 +267,8 @@ class Question:
                 "stored pose and were left out; aggregate.top_poses stores more",
                 file=sys.stderr,
             )
+        for word in contacts.lacking if contacts else ():
+            print(f"{molecules.target.name}: its pocket has no residue {word}", file=sys.stderr)
         is_all = start >= len(rows) and count <= limit
         return np.concatenate([np.empty(0, "i8"), *found])[:limit], is_all
 

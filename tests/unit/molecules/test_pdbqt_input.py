@@ -236,3 +236,6 @@ def test_receptors_are_read_and_refused(tmp_path: Path) -> None:
     path.write_text("REMARK nothing\n")
     with pytest.raises(InputError, match="no atoms"):
         read_receptor(path)
+    path.write_text(meekos("CC(=O)O"))
+    with pytest.raises(InputError, match=r"ROOT belongs to a ligand; give the receptor"):
+        read_receptor(path)

@@ -83,6 +83,21 @@ def test_a_guide_whose_id_has_spaces_is_no_header(tmp_path: Path) -> None:
     assert as_query(path, PATTERN, 4).guides == (Guide("b", f"{GUIDE}NNN", 4),)
 
 
+def test_the_pam_beside_guides_without_one_is_told(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Guides that are a base shorter than the pattern's N stand elsewhere than meant."""
+    path = tmp_path / "g.tsv"
+    caplog.set_level("INFO")
+    for guide, pattern, pam in (
+        (GUIDE, PATTERN, "NRG"), (GUIDE[1:], PATTERN, "NNRG"), (GUIDE, "TTTV" + "N" * 20, "TTTV")
+    ):  # fmt: skip
+        path.write_text(f"a\t{guide}\n")
+        as_query(path, pattern, 4)
+        words = f"{path}: guides of {len(guide)} letters, beside the PAM {pam}"
+        assert caplog.messages[-1] == words
+
+
 def test_guides_without_pam_have_one_length(tmp_path: Path) -> None:
     path = tmp_path / "guides.tsv"
     path.write_text(f"a\t{GUIDE}\nb\t{GUIDE[3:]}\nc\t{GUIDE}TGG\n")

@@ -31,6 +31,18 @@ def test_other_letters_are_named(letter: str, cure: str) -> None:
         encode(record(b"MK" + letter.encode("latin-1")), "f")
 
 
+def test_dna_in_place_of_proteins_is_told(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    path = tmp_path / "genome.fa"
+    path.write_text(">chr1\n" + "ACGTN" * 10 + "u\n")
+    assert read_proteins(path).residues == 51
+    assert "genome.fa: chr1 looks like DNA or RNA" in caplog.text
+    caplog.clear()
+    for text in (">p\nACGT\n", ">p\n" + "ACGTN" * 10 + "K\n"):
+        path.write_text(text)
+        read_proteins(path)
+        assert not caplog.text
+
+
 def test_faulty_records_are_kept_for_the_ledger(tmp_path: Path) -> None:
     path = tmp_path / "some.fa"
     path.write_bytes(b">a\nMKU\n>b\nM-K\n>c\n")

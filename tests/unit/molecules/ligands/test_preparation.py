@@ -293,6 +293,9 @@ def test_parents(smiles: str, parent: str) -> None:
         ("[H][H]", Reason.NO_ATOMS, "no heavy atom"),
         ("CC*", Reason.UNSUPPORTED_ELEMENT, "no atom type for a dummy atom"),
         ("CB(O)O", Reason.UNSUPPORTED_ELEMENT, "no atom type for B"),
+        ("[Na+].[Cl-]", Reason.UNSUPPORTED_ELEMENT, "a halogen alone, as of a salt"),
+        ("[NH4+].[Br-]", Reason.UNSUPPORTED_ELEMENT, "a halogen alone, as of a salt"),
+        ("I", Reason.UNSUPPORTED_ELEMENT, "a halogen alone, as of a salt"),
         ("C[Se]C[As]", Reason.UNSUPPORTED_ELEMENT, "no atom type for As, Se"),
         ("C" * 86, Reason.TOO_MANY_ATOMS, "260 atoms with hydrogens, at most 256"),
         ("C" * 68, Reason.TOO_MANY_TORSIONS, "65 rotatable bonds, at most 64"),
@@ -395,12 +398,16 @@ def test_a_block_cut_short_is_unparsable() -> None:
 
 @pytest.mark.parametrize(
     ("smiles", "reason"),
-    [("C.O.C", Reason.UNPARSABLE), ("C", Reason.NONE), ("[Na+].[Cl-]", Reason.NONE)],
+    [
+        ("C.O.C", Reason.UNPARSABLE),
+        ("C", Reason.NONE),
+        ("[Na+].[Cl-]", Reason.UNSUPPORTED_ELEMENT),  # a salt, and no drawing without its bonds
+    ],
 )
 def test_a_block_without_bonds_is_no_mixture_of_atoms(smiles: str, reason: Reason) -> None:
     found = block(Chem.MolFromSmiles(smiles))
     assert found.reason == reason
-    assert ("no bonds" in found.detail) == (reason != Reason.NONE)
+    assert ("no bonds" in found.detail) == (reason == Reason.UNPARSABLE)
 
 
 def test_an_empty_block_has_no_atoms() -> None:

@@ -216,8 +216,8 @@ def test_names_in_wrong_columns_or_elements_of_names_make_no_calcium_of_carbon(
 @pytest.mark.parametrize(
     ("name", "residue", "element"),
     [
-        (" Na+", "Na+", "NA"), (" Cl-", "Cl-", "CL"), (" K+ ", "K+ ", "K"), (" NA ", "NA+", "NA"),
-        ("CAD ", "CAD", "CD"), ("RUB ", "RUB", "RB"), (" CLA", "CLA", "CL"), ("ZN  ", "ZN2", "ZN"),
+        (" Na+", "Na+", "NA"), (" K+ ", "K+ ", "K"), (" NA ", "NA+", "NA"),
+        ("CAD ", "CAD", "CD"), ("RUB ", "RUB", "RB"), ("ZN  ", "ZN2", "ZN"),
         (" FE ", "FE2", "FE"), (" CU ", "CU1", "CU"), (" CO ", "3CO", "CO"), (" MN ", "MN3", "MN"),
         (" LIT", "LIT", "LI"), (" BAR", "BAR", "BA"),
     ],
@@ -515,6 +515,8 @@ def test_the_nitrogen_of_a_modified_proline_gives_nothing(
         (het("O", "SPC", 70, (0.0, 3.0, 0.0), "O"), "water"),
         (het("C1", "GOL", 70, (0.0, 3.0, 0.0)), "crystallisation additive"),
         (het("S", "SO4", 70, (0.0, 3.0, 0.0), "S"), "crystallisation additive"),
+        (het("CLA", "CLA", 70, (0.0, 3.0, 0.0), " "), "crystallisation additive"),
+        (het("Cl-", "Cl-", 70, (0.0, 3.0, 0.0), "CL"), "crystallisation additive"),
         (het("N", "DUM", 70, (0.0, 3.0, 0.0), "N"), "mark of a membrane's plane, no atom"),
         (het("C", "T3P", 70, (0.0, 16.1, 0.0)), "farther than 6 A: 6.1 A"),
         (het("PA", "NDP", 70, (0.0, 16.1, 0.0), "P"), "farther than 6 A: 6.1 A from the box, 16.1"),
