@@ -8,9 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ligen_py.engine.geometry import inverse_bond_lengths
-from ligen_py.engine.pose_arrays import kernel_torsions
-from ligen_py.engine.refinement.chemical_field import ChemicalField
+from ligen_py.engine.refinement.chemical_field import ChemicalField, shapes_of
 from ligen_py.engine.refinement.ligand_keys import RIGID, keys_of
 from ligen_py.records.ligands import Ligands
 from ligen_py.settings.refine import RefineSettings
@@ -116,14 +114,9 @@ def pack(
     table["atoms"], table["torsions"], table["words"] = atoms.counts, torsions, words
     table["rounds"] = rounds_of(torsions, settings.rounds)
     table["key"] = keys_of(ligands, rows, settings.seed, kinds)
-    xyz = ligands.xyz[atoms.rows]
-    if len(rows):
-        squares = (xyz.astype(np.float64) ** 2).sum(axis=1)
-        mean = np.add.reduceat(squares, table["first_atom"]) / atoms.counts
-        table["radius_of_gyration"] = np.sqrt(np.maximum(1.0, mean))
-    limits = np.zeros((len(atoms.torsion_range), 4), np.int16)
-    limits[:, :2] = atoms.torsion_range
-    starts = np.repeat(table["first_atom"], torsions)[:, None]
+    conformers, turns, inverse_lengths, table["radius_of_gyration"] = shapes_of(
+        ligands, rows, atoms
+    )
     tables = [table]
     for heat in range(1, heats):
         tables.append(tables[-1].copy())
@@ -131,10 +124,10 @@ def pack(
         tables[-1]["rounds"] = rounds_of(torsions, FEWER**heat * settings.rounds)
     return RefineBatch(
         tuple(tables),
-        np.concatenate([xyz, atoms.values[:, None]], axis=1),
+        conformers,
         atoms.kinds.astype(np.int32),
-        kernel_torsions(atoms.torsion_axis, limits),
-        inverse_bond_lengths(xyz, atoms.torsion_axis + starts),
+        turns,
+        inverse_lengths,
         atoms.pairs,
     )
 
