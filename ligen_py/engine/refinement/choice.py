@@ -60,23 +60,11 @@ class Choice:
         widths = _widths(torsions)
         scores = buffers.empty(device, total, np.int32)
         angles = buffers.empty(device, 2 * turns, np.float32)
-        selection = Selection.of(
-            device,
-            ligands,
-            rows,
-            counts,
-            scores,
-            buffers.upload(device, np.zeros(total, np.uint8)),
-            settings.max_num_poses,
-            settings.cluster_rmsd,
-            Posed(
-                np.int32(0),
-                buffers.upload(device, np.zeros(0, np.uint8)),
-                angles,
-                quaternions,
-                translations,
-            ),
-        )
+        none = buffers.upload(device, np.zeros(0, np.uint8))
+        unbumped = buffers.upload(device, np.zeros(total, np.uint8))
+        posed = Posed(scores, unbumped, (np.int32(0), none, angles, quaternions, translations))
+        limits = settings.max_num_poses, settings.cluster_rmsd
+        selection = Selection.of(device, ligands, rows, counts, posed, *limits)
         poses = tuple(buffers.empty(device, selection.count * n, np.float32) for n in widths)
         most = np.int32(settings.max_num_poses), np.int32(widths[2])
         moved = (*most, selection.ligands, selection.chosen[0], *refined, *poses)
