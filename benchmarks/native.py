@@ -15,7 +15,6 @@ import numpy as np
 from ligen_py.engine.docking.batched import Docker
 from ligen_py.engine.docking.latency import KERNELS, MOST_WORDS, POSE_BYTES, QUEUES, joined
 from ligen_py.engine.docking.search import STRUCTS, DockBatch, Found, Kept, Plan, pack
-from ligen_py.engine.geometry import as_float4
 from ligen_py.opencl.program import declared
 from ligen_py.opencl.tuning import Tuning
 from ligen_py.paths import kernel_folder
@@ -112,14 +111,9 @@ class Tables:
         """Upload them."""
         import cupy
 
-        position = np.zeros((plan.num_restart, 4), np.float32)
-        position[:, :3] = plan.start_position
         self.field = cupy.asarray(plan.field)
         self.angles = cupy.asarray(plan.angles)
-        self.starts = tuple(
-            cupy.asarray(array)
-            for array in (as_float4(plan.start_rotation), position, plan.start_turns)
-        )
+        self.starts = tuple(cupy.asarray(array) for array in plan.starts)
         self.steps = by_value(plan.steps)
         self.box = by_value(np.array([*plan.box, 0], np.int32))
 

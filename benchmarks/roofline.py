@@ -180,8 +180,6 @@ def _look_up_rate(
     groups, passes = (1 << 17, 64) if is_gpu else (1 << 9, 16)
     groups -= groups % tuning.sub_groups
     sums = buffers.empty(device, groups * tuning.lanes, np.int32)
-    position = np.zeros((plan.num_restart, 4), np.float32)
-    position[:, :3] = plan.start_position
     arguments = (
         *(np.int32(row[name]) for name in ("atoms", "torsions")),
         np.int32(plan.num_restart),
@@ -191,9 +189,7 @@ def _look_up_rate(
             buffers.upload(device, array)
             for array in (
                 plan.angles,
-                geometry.as_float4(plan.start_rotation),
-                position,
-                plan.start_turns,
+                *plan.starts,
                 batch.conformers,
                 batch.torsions,
                 batch.inverse_lengths,

@@ -488,7 +488,7 @@ class Workplan:
             return ParseOptions(**parse | AS_DRAWN)
         if library.startswith(OURS):
             return ParseOptions(**parse | UNFILTERED)
-        reading = self.settings.libraries[library].model_dump(include=set(Reading.model_fields))
+        reading = _only(self.settings.libraries[library], Reading)
         return ParseOptions(**parse, **reading)
 
     def parse_flags(self, library: str) -> str:
@@ -499,7 +499,7 @@ class Workplan:
     def structure(self, pocket: str) -> Structure:
         """What of a pocket's structure file belongs to the receptor."""
         settings = self._docked_into(pocket).settings
-        chosen = settings.model_dump(include=set(Structure.model_fields))
+        chosen = _only(settings, Structure)
         files = {name: str(self.resolve(path)) for name, path in settings.cofactor_files.items()}
         return Structure(**chosen | {"cofactors": settings.cofactors | files})
 
@@ -705,7 +705,7 @@ class Workplan:
             paths = (files.ligands, files.refined, files.scores, files.crystal or "")
             words += ["--part", group, form, files.conformation]
             words += [str(path).replace("<results>", "results") for path in paths]
-        limits = self.control_of(target).model_dump(include=set(ControlsSettings.model_fields))
+        limits = _only(self.control_of(target), ControlsSettings)
         return f"{shlex.join(words)} {flags(ControlsSettings(**limits))}"
 
     def _origin(self, target: str) -> str:
@@ -720,12 +720,11 @@ class Workplan:
 
     def decoys_flags(self, target: str) -> str:
         """Flags of `decoys`. Libraries stand as in the config: one that grows changes none."""
-        control = self.control_of(target).model_dump(include=set(DecoysSettings.model_fields))
-        words = [flags(DecoysSettings(**control))]
+        words = [flags(DecoysSettings(**_only(self.control_of(target), DecoysSettings)))]
         for name, library in self.settings.libraries.items():
             key = "parsed" if library.file is None else "file"
             path = self.resolve(str(getattr(library, key)), "libraries", name, key)
-            reading = Reading(**library.model_dump(include=set(Reading.model_fields)))
+            reading = Reading(**_only(library, Reading))
             words.append(shlex.join(["--library", str(path), f"--reading={flags(reading)}"]))
         return " ".join(words)
 

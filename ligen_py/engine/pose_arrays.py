@@ -78,10 +78,8 @@ def take(poses: Poses, rows: np.ndarray, counts: np.ndarray) -> Poses:
 
 @dataclass(frozen=True)
 class Genotypes:
-    """The poses of some consecutive ligands, as a kernel reads them; all but `owner` are views."""
+    """The poses of some consecutive ligands, as a kernel reads them: views."""
 
-    owner: np.ndarray
-    """int32 (poses,): the ligand."""
     degrees: np.ndarray
     """Of every torsion of every pose."""
     quaternions: np.ndarray
@@ -90,12 +88,10 @@ class Genotypes:
 
     @classmethod
     def of(cls, poses: Poses, first: int, last: int) -> "Genotypes":
-        """Genotypes of ligands first <= ligand < last; owners count from `first`."""
+        """Genotypes of ligands first <= ligand < last."""
         rows = slice(poses.first_pose[first], poses.first_pose[last])
         turns = slice(poses.first_torsion[rows.start], poses.first_torsion[rows.stop])
-        counts = np.diff(poses.first_pose[first : last + 1])
         return cls(
-            owner=np.repeat(np.arange(last - first, dtype=np.int32), counts),
             degrees=poses.torsion[turns],
             quaternions=poses.quaternion[rows],
             translations=poses.translation[rows],

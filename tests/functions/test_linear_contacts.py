@@ -1,5 +1,6 @@
 """A scoring function that is added by one folder and one row of the table, and nothing else."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import h5py
@@ -7,7 +8,7 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
-from ligen_py import refine, score
+from ligen_py import provenance, refine, score
 from ligen_py.engine.refinement.batched import BY_LANES, BY_SUB_GROUPS, Refiner
 from ligen_py.engine.refinement.chemical_field import field_over
 from ligen_py.engine.refinement.maps import Grid
@@ -31,6 +32,14 @@ from tests.mini import Mini
 
 NAME, ROOM = "linear_contacts", "tests.functions.linear_contacts"
 ROW = Function(ROOM, AtomTypes(NAME, f"{ROOM}.types", f"{ROOM}.typing"))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def forgotten() -> Iterator[None]:
+    """What was read of sources while the row was there must not reach other modules' tests."""
+    yield
+    provenance._named.cache_clear()
+    provenance.stage_digest.cache_clear()
 
 
 @pytest.fixture

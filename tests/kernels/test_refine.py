@@ -23,7 +23,7 @@ from ligen_py.engine.pose_arrays import places, ranges, take
 from ligen_py.engine.random import uniform
 from ligen_py.engine.random_input import make_field, make_ligands, make_poses
 from ligen_py.engine.refinement import batched as refining
-from ligen_py.engine.refinement import choice
+from ligen_py.engine.refinement import choice, packing
 from ligen_py.engine.refinement import reference as twin
 from ligen_py.engine.refinement.batched import Refined, Refiner
 from ligen_py.engine.refinement.chemical_field import field_over
@@ -297,12 +297,12 @@ def test_random_changes_equal_the_twin(
     numbers, changes, turn = np.arange(len(ligands.entry)), set(), 1 + heat
     if heat:
         monkeypatch.setattr(
-            refining, "rounds_of", lambda torsions, rounds: np.full(len(torsions), min(rounds, 2))
+            packing, "rounds_of", lambda torsions, rounds: np.full(len(torsions), min(rounds, 2))
         )
     for seed in range(1 if device.is_simulator else 12):
         found = given.refined(2 - heat, 1, amplitude=1.5, seed=seed, finalists=2 * heat)
         settings = RefineSettings(rounds=2 - heat, seed=seed)
-        packed = refining.pack(ligands, numbers, refiner.field, settings, given.kinds, 1 + heat)
+        packed = packing.pack(ligands, numbers, refiner.field, settings, given.kinds, 1 + heat)
         rows = packed.heats[heat]
         twice = rows["rounds"][owners(poses)] == 2
         for pose in np.flatnonzero(twice & (found.after < found.before)):
@@ -339,7 +339,7 @@ def test_rounds_lower_the_energy_and_it_is_that_of_the_pose(device: Device, form
     assert (once.after <= once.before).all()
     assert (often.after <= once.after).all()
     torsions = np.diff(given.ligands.first_torsion)
-    rounds = refining.rounds_of(torsions, 1) + refining.rounds_of(torsions, 6)
+    rounds = packing.rounds_of(torsions, 1) + packing.rounds_of(torsions, 6)
     descents = int((rounds * np.diff(given.poses.first_pose)).sum())
     assert descents <= given.refiner.evaluations <= 30 * descents
     again = replace(given, poses=often.poses).refined(0, 1)
@@ -348,19 +348,19 @@ def test_rounds_lower_the_energy_and_it_is_that_of_the_pose(device: Device, form
 
 def test_long_ligands_get_more_rounds() -> None:
     torsions = np.array([0, 6, 7, 9, 13, 14, 64])
-    assert refining.rounds_of(torsions, 20).tolist() == [20, 20, 27, 45, 93, 100, 100]
-    assert refining.rounds_of(torsions, 6).tolist() == [6, 6, 8, 13, 28, 30, 30]
+    assert packing.rounds_of(torsions, 20).tolist() == [20, 20, 27, 45, 93, 100, 100]
+    assert packing.rounds_of(torsions, 6).tolist() == [6, 6, 8, 13, 28, 30, 30]
     for single in (0, 1):
-        assert refining.rounds_of(torsions, single).tolist() == [single] * 7
+        assert packing.rounds_of(torsions, single).tolist() == [single] * 7
 
 
 def test_a_quarter_goes_on_until_the_finalists_are_left() -> None:
     counts, seen = np.array([192, 193, 13, 3, 1, 0]), []
-    while (counts := refining.quarter(counts, 3)).any():
+    while (counts := packing.quarter(counts, 3)).any():
         seen.append(counts.tolist())
     assert seen[:2] == [[48, 49, 4, 0, 0, 0], [12, 13, 3, 0, 0, 0]]
     assert seen[2:] == [[3, 4, 0, 0, 0, 0], [0, 3, 0, 0, 0, 0]]
-    assert refining.quarter(np.array([64]), 0).tolist() == [0]  # without finalists none goes on
+    assert packing.quarter(np.array([64]), 0).tolist() == [0]  # without finalists none goes on
 
 
 def heats(most: int) -> RefineSettings:
@@ -405,16 +405,16 @@ def test_the_lowest_poses_go_on_from_where_they_are(device: Device, form: str) -
     one_heat = refiner.evaluations
     both = refiner.refine(ligands, poses, heats(2), given.kinds)
     assert np.array_equal(both.before, first.before)
-    more = 2 * refining.rounds_of(np.diff(ligands.first_torsion), 4).sum()
+    more = 2 * packing.rounds_of(np.diff(ligands.first_torsion), 4).sum()
     assert one_heat + more <= refiner.evaluations - one_heat <= one_heat + 12 * more
-    rows = twin.lowest(first.after, poses.first_pose, refining.quarter(given.counts, 2))
+    rows = twin.lowest(first.after, poses.first_pose, packing.quarter(given.counts, 2))
     left_out = np.setdiff1d(np.arange(len(first.after)), rows)
     assert np.array_equal(both.after[left_out], first.after[left_out])
     assert np.array_equal(both.poses.quaternion[left_out], first.poses.quaternion[left_out])
     assert (both.after[rows] <= first.after[rows]).all()
     assert (both.after[rows] < first.after[rows] - 1e-3).any()
     # The chains of the second heat are those of rounds that no other heat has.
-    packed = refining.pack(
+    packed = packing.pack(
         ligands, np.arange(len(given.counts)), refiner.field, heats(2), given.kinds, 3
     )
     assert [table["first_round"].tolist() for table in packed.heats] == [
@@ -431,11 +431,11 @@ def test_a_second_heat_begins_where_the_first_has_ended(
     """With one round in each heat the second is a descent from the end of the first."""
     if device.is_simulator:
         pytest.skip("too slow")
-    monkeypatch.setattr(refining, "rounds_of", lambda torsions, _: np.ones(len(torsions), int))
+    monkeypatch.setattr(packing, "rounds_of", lambda torsions, _: np.ones(len(torsions), int))
     given = system(device).by(form)
     poses = given.poses
     first, both = (given.refined(1, 3, finalists=finalists) for finalists in (0, 2))
-    fewer = refining.quarter(given.counts, 2)
+    fewer = packing.quarter(given.counts, 2)
     rows = twin.lowest(first.after, poses.first_pose, fewer)
     then = replace(given, poses=take(first.poses, rows, fewer)).refined(1, 3)
     assert (then.after < first.after[rows] - 0.1).any()
@@ -594,7 +594,7 @@ def test_the_largest_ligands_fit_into_the_local_memory_of_a_gpu(device: Device) 
     field = system(device).refiner.field
     macros = {**field_macros(field), "SG_SIZE": device.sub_group_size, "MAX_ATOMS": MAX_ATOMS}
     macros["MAX_FREEDOMS"] = FREEDOM_CLASSES[-1]
-    program = build(device, refining.BY_SUB_GROUPS, macros, structs=refining.STRUCTS)
+    program = build(device, refining.BY_SUB_GROUPS, macros, structs=packing.STRUCTS)
     assert program.local_bytes("refine") <= 48 << 10
 
 
@@ -634,7 +634,7 @@ def test_lanes_depend_on_the_ligand_and_on_how_many_poses_it_has() -> None:
 
 def test_every_pose_is_in_one_item_and_long_chains_come_first() -> None:
     counts = np.array([5, 1, 64, 0, 9])
-    ligands = np.zeros(5, refining.LIGAND)
+    ligands = np.zeros(5, packing.LIGAND)
     ligands["rounds"] = [1, 4, 2, 9, 4]
     ends = np.cumsum(counts)
     for wide, groups in ((4, 1), (1, 1000), (32, 1), (4, 0.001)):

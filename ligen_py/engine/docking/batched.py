@@ -20,7 +20,6 @@ from ligen_py.engine.docking.search import (
     Plan,
     pack,
 )
-from ligen_py.engine.geometry import as_float4
 from ligen_py.opencl import buffers
 from ligen_py.opencl.device import VECTORS, Device
 from ligen_py.opencl.program import Program, build
@@ -106,11 +105,7 @@ class Docker:
         self.kernel_seconds = 0.0
         self._field = FieldOnDevice(device, plan.field)
         self._angles = buffers.upload(device, plan.angles)
-        self._rotation = buffers.upload(device, as_float4(plan.start_rotation))
-        position = np.zeros((plan.num_restart, 4), np.float32)
-        position[:, :3] = plan.start_position
-        self._position = buffers.upload(device, position)
-        self._turns = buffers.upload(device, plan.start_turns)
+        self._starts = tuple(buffers.upload(device, array) for array in plan.starts)
         self._reserves = self._new_reserves()
 
     def dock(self, ligands: Ligands, rows: np.ndarray | None = None) -> Poses:
@@ -304,9 +299,7 @@ class Docker:
                 np.array([*plan.box, 0], np.int32),
                 self._field.stored(tuning.look_up),
                 self._angles,
-                self._rotation,
-                self._position,
-                self._turns,
+                *self._starts,
                 *inputs,
                 *results,
             )

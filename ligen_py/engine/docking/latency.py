@@ -15,7 +15,6 @@ from ligen_py.engine.constants import ATOM_CLASSES
 from ligen_py.engine.docking.batched import Job
 from ligen_py.engine.docking.field_on_device import FieldOnDevice
 from ligen_py.engine.docking.search import DockBatch, Found, Kept, Plan, pack
-from ligen_py.engine.geometry import as_float4
 from ligen_py.opencl import buffers
 from ligen_py.opencl.device import Device
 from ligen_py.opencl.program import Program, build
@@ -114,11 +113,7 @@ class LatencyDocker:
         self._tuning = tuning and tuning.on(device)
         self._field = FieldOnDevice(device, plan.field)
         self._angles = buffers.upload(device, plan.angles)
-        self._rotation = buffers.upload(device, as_float4(plan.start_rotation))
-        position = np.zeros((plan.num_restart, 4), np.float32)
-        position[:, :3] = plan.start_position
-        self._position = buffers.upload(device, position)
-        self._turns = buffers.upload(device, plan.start_turns)
+        self._starts = tuple(buffers.upload(device, array) for array in plan.starts)
         self._slots: list[Slot] = []
         self._most = 0
         """Ligands in flight that there was memory for; 0: it has not failed yet."""
@@ -273,9 +268,8 @@ class LatencyDocker:
         step = np.int32(0)
         angles, values = self._angles, self._field.stored(tuning.look_up)
         words, block, places = slot.stream.input, slot.stream.result, slot.places
-        starts = (self._rotation, self._position, self._turns)
         arguments: dict[str, tuple[int, tuple[Any, ...]]] = {
-            "initialize_pose": (1, (restarts, angles, *starts, words, places, block)),
+            "initialize_pose": (1, (restarts, angles, *self._starts, words, places, block)),
             "align": (team, (restarts, plan.steps, values, angles, words, places, block)),
             "evaluate": (1, (restarts, angles, words, places, block)),
             "score": (1, (restarts, box, values, words, places, block)),

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ligen_py.engine.constants import OUTSIDE, bondi_radii
-from ligen_py.engine.geometry import from_float4, inverse_bond_lengths
+from ligen_py.engine.geometry import as_float4, from_float4, inverse_bond_lengths
 from ligen_py.engine.pose_arrays import kernel_torsions, ranges
 from ligen_py.records.ligands import Ligands
 from ligen_py.records.limits import MAX_RESTARTS, MAX_TORSIONS
@@ -172,6 +172,12 @@ class Plan:
     def num_restart(self) -> int:
         """Starting poses per ligand."""
         return len(self.start_rotation)
+
+    @property
+    def starts(self) -> tuple[np.ndarray, ...]:
+        """Rotations, positions and turns of the starting poses as kernels read them."""
+        positions = np.pad(self.start_position, ((0, 0), (0, 1)))
+        return as_float4(self.start_rotation), positions, self.start_turns
 
     @property
     def steps(self) -> np.ndarray:

@@ -82,18 +82,14 @@ def filter_poses(
         """What is chosen of the poses of some ligands, which follow one another."""
         first, last = int(members[0]), int(members[-1]) + 1
         rows = slice(poses.first_pose[first], poses.first_pose[last])
-        found = Selection.of(
-            device,
-            ligands,
-            members,
-            counts[members],
+        posed = Posed(
             buffers.upload(device, poses.score[rows]),
             buffers.upload(device, bumped[rows].astype(np.uint8)),
-            settings.max_num_poses,
-            settings.cluster_rmsd,
-            _posed(device, poses, first, last) if settings.cluster_rmsd else None,
-            ways[first:last] if ways is not None else (),
+            _genotypes(device, poses, first, last) if settings.cluster_rmsd else (),
         )
+        limits = settings.max_num_poses, settings.cluster_rmsd
+        some = ways[first:last] if ways is not None else ()
+        found = Selection.of(device, ligands, members, counts[members], posed, *limits, some)
         for program, name, size, local, arguments in found.calls:
             program.kernel(name)(device.queue, size, local, *arguments)
         return found.download(device)
@@ -114,8 +110,8 @@ def filter_poses(
     )
 
 
-def _posed(device: Device, poses: Poses, first: int, last: int) -> "Posed":
-    """The poses of ligands first <= ligand < last.
+def _genotypes(device: Device, poses: Poses, first: int, last: int) -> tuple[Any, ...]:
+    """`Posed.genotypes` of ligands first <= ligand < last.
 
     Docked torsions are whole steps: then kernels are given these, and the angles of each step.
     """
@@ -125,7 +121,7 @@ def _posed(device: Device, poses: Poses, first: int, last: int) -> "Posed":
         angles = np.stack(cosines_and_sines(genotypes.degrees), axis=1)
     else:
         angles = STEP_ANGLES
-    return Posed(
+    return (
         np.int32(steps is not None),
         buffers.upload(device, np.zeros(0, np.uint8) if steps is None else steps),
         buffers.upload(device, angles),
@@ -135,17 +131,15 @@ def _posed(device: Device, poses: Poses, first: int, last: int) -> "Posed":
 
 
 class Posed(NamedTuple):
-    """Genotypes on a device, those of a ligand together, as `place` reads them: buffers."""
+    """Poses on a device, those of a ligand together, as the kernels read them: buffers."""
 
-    stepped: np.int32
-    """Whether `steps` are given."""
-    steps: Any
-    """Of each torsion of each pose the row of `angles`; without them they have a row each."""
-    angles: Any
-    """Cosines and sines."""
-    quaternions: Any
-    translations: Any
-    """Angstrom."""
+    scores: Any
+    """int32 (poses,), larger is better."""
+    bumped: Any
+    """uint8 (poses,)."""
+    genotypes: tuple[Any, ...]
+    """Only a radius needs them: whether torsions are steps (int32, 0 or 1), these steps (uint8),
+    cosine and sine of each step or else of each torsion, quaternions, translations (Angstrom)."""
 
 
 @dataclass(frozen=True)
@@ -167,30 +161,18 @@ class Selection:
         ligands: Ligands,
         rows: np.ndarray,
         counts: np.ndarray,
-        scores: Any,
-        bumped: Any,
+        posed: Posed,
         max_num_poses: int,
         cluster_rmsd: float,
-        posed: Posed | None,
         ways: Sequence[np.ndarray] = (),
     ) -> "Selection":
-        """For some ligands.
+        """Of the ligands `rows`, of which `posed` has `counts` (rows,) poses.
 
-        Args:
-            device: where to.
-            ligands: of which these rows are.
-            rows: of these ligands.
-            counts: of their poses (rows,).
-            scores: buffer, int32 (poses,): larger is better.
-            bumped: buffer, uint8 (poses,).
-            max_num_poses: how many of a ligand are kept.
-            cluster_rmsd: radius of a cluster, Angstrom.
-            posed: the poses; only a radius needs them.
-            ways: to map heavy atoms onto themselves, of each ligand.
+        `cluster_rmsd` in Angstrom; `ways` as of `filter_poses`.
         """
         kept = np.minimum(counts, max_num_poses)
         table = _table(ligands, rows, counts, kept, ways)
-        places = table["atoms"] * counts if posed else np.zeros(len(rows), np.int64)
+        places = table["atoms"] * counts if cluster_rmsd else np.zeros(len(rows), np.int64)
         room = min(BATCH_BYTES, buffers.budget(device)) // PLACE_BYTES
         parts, largest = list(spans(places, room)), 0
         for first, last in parts:  # one after another, in the same memory
@@ -210,18 +192,24 @@ class Selection:
             size = (-(-(last - first) // group) * local,)
             return program, kernel, size, (local,), (np.int32(first), np.int32(last), *arguments)
 
-        given = _conformers(device, ligands, rows, counts) if posed else ()
+        given = _conformers(device, ligands, rows, counts) if cluster_rmsd else ()
         every_way = np.concatenate([np.zeros(0, np.uint16), *(one.ravel() for one in ways)])
         selected = (
             np.int32(max_num_poses),
             np.float32(cluster_rmsd * cluster_rmsd),
-            *(on_device, scores, bumped, placed, buffers.upload(device, every_way), *chosen),
+            on_device,
+            posed.scores,
+            posed.bumped,
+            placed,
+            buffers.upload(device, every_way),
+            *chosen,
         )
         calls, first_pose = [], np.concatenate([[0], np.cumsum(counts)])
         for first, last in parts:
             of_poses = int(first_pose[first]), int(first_pose[last])
-            if posed and of_poses[0] < of_poses[1]:
-                calls.append(call("place", *of_poses, (on_device, *given, *posed, placed)))
+            if cluster_rmsd and of_poses[0] < of_poses[1]:
+                arguments = (on_device, *given, *posed.genotypes, placed)
+                calls.append(call("place", *of_poses, arguments))
             calls.append(call("select_poses", first, last, selected))
         return cls(tuple(calls), on_device, chosen, int(kept.sum()))
 
@@ -236,7 +224,7 @@ class Selection:
 def _conformers(
     device: Device, ligands: Ligands, rows: np.ndarray, counts: np.ndarray
 ) -> tuple[Any, ...]:
-    """What `place` is given before `Posed`: the ligand of each pose, then its heavy atoms."""
+    """What `place` is given before genotypes: the ligand of each pose; the conformers of these."""
     conformers = Conformers.of_heavy(ligands, rows)
     return (
         buffers.upload(device, np.repeat(np.arange(len(rows), dtype=np.int32), counts)),

@@ -27,9 +27,7 @@ from ligen_py.engine.functions.ad4.field import Ad4Field
 from ligen_py.engine.genetic import pair_steps
 from ligen_py.engine.genetic.effort import looks_every, most_evaluations
 from ligen_py.engine.genetic.reference import LOOKS, STEEPEST, WALL
-from ligen_py.engine.geometry import inverse_bond_lengths
-from ligen_py.engine.pose_arrays import kernel_torsions
-from ligen_py.engine.refinement.chemical_field import Particles
+from ligen_py.engine.refinement.chemical_field import Particles, shapes_of
 from ligen_py.engine.refinement.ligand_keys import FREEDOM_CLASSES, RIGID, keys_of
 from ligen_py.engine.refinement.maps import cells_of
 from ligen_py.opencl import buffers
@@ -174,13 +172,7 @@ def pack(
     table["evaluations"] = [most_evaluations(settings, int(count)) for count in torsions]
     if settings.stop:
         table["stop_every"] = [looks_every(settings, int(count)) for count in torsions]
-    xyz = ligands.xyz[atoms.rows]
-    squares = (xyz.astype(float) ** 2).sum(axis=1)
-    mean = np.add.reduceat(squares, table["first_atom"]) / table["atoms"]
-    table["arm"] = np.sqrt(np.maximum(1.0, mean))
-    limits = np.zeros((len(atoms.torsion_range), 4), np.int16)
-    limits[:, :2] = atoms.torsion_range
-    starts = np.repeat(table["first_atom"], torsions)[:, None]
+    conformers, turns, inverse_lengths, table["arm"] = shapes_of(ligands, rows, atoms)
     of_atom = (atoms.kinds >> 8).astype(np.int32)
     if lanes:
         gradients = settings.local_search != "solis_wets"
@@ -190,10 +182,10 @@ def pack(
         of_atom |= pieces << 16
     return LgaBatch(
         table,
-        np.concatenate([xyz, atoms.values[:, None]], axis=1).astype(np.float32),
+        conformers,
         of_atom,
-        kernel_torsions(atoms.torsion_axis, limits),
-        inverse_bond_lengths(xyz, atoms.torsion_axis + starts),
+        turns,
+        inverse_lengths,
         pairs,
     )
 

@@ -1,13 +1,12 @@
 """Refine poses on a device: chains of descents in a field (kernels/batched/refine.cl), in heats.
 
-After each heat the quarter of a ligand's poses with the lowest energies goes on, from where they
-are, with four times the rounds: every heat costs about as much as the first. The device chooses
-them (kernels/batched/heats.cl), so that all heats of all ligands are launched at once.
+The device chooses the poses that go on to the next heat (kernels/batched/heats.cl), so that all
+heats of all ligands are launched at once.
 """
 
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import cycle
 from typing import Any, NamedTuple
 
@@ -16,14 +15,24 @@ import numpy as np
 from ligen_py.engine.batches import by_batches
 from ligen_py.engine.constants import ATOM_CLASSES
 from ligen_py.engine.filtering.batched import BATCH_BYTES, PLACE_BYTES, Call
-from ligen_py.engine.geometry import in_blocks, inverse_bond_lengths
-from ligen_py.engine.pose_arrays import gathered, joined_slices, kernel_torsions, ranges, take
+from ligen_py.engine.geometry import in_blocks
+from ligen_py.engine.pose_arrays import joined_slices, ranges
 from ligen_py.engine.refinement.apart import Kept, apart, joined
 from ligen_py.engine.refinement.chemical_field import ChemicalField, field_over
-from ligen_py.engine.refinement.choice import Choice, Found
+from ligen_py.engine.refinement.choice import Choice
+from ligen_py.engine.refinement.found import Found, in_order, lowered
 from ligen_py.engine.refinement.given import as_docked, kept_of
-from ligen_py.engine.refinement.ligand_keys import FREEDOM_CLASSES, RIGID, keys_of
+from ligen_py.engine.refinement.ligand_keys import FREEDOM_CLASSES, RIGID
 from ligen_py.engine.refinement.maps import Grid, cells_of, field_macros
+from ligen_py.engine.refinement.packing import (
+    BATCH_COLUMNS,
+    STRUCTS,
+    RefineBatch,
+    heats_of,
+    most_rows,
+    pack,
+    scratch_reals,
+)
 from ligen_py.errors import DeviceError
 from ligen_py.opencl import buffers
 from ligen_py.opencl.device import VECTORS, Device
@@ -79,49 +88,6 @@ SUB_GROUP_CLASSES = (24, 32, 48, *ATOM_CLASSES[1:])
 GROUP = 64
 """Work-items of a work-group that tabulates pairs."""
 
-LIGAND = np.dtype(
-    [
-        (name, np.int32)
-        for name in (
-            "first_atom",
-            "atoms",
-            "first_torsion",
-            "torsions",
-            "first_word",
-            "words",
-            "first_row",
-            "rounds",
-            "first_round",
-        )
-    ]
-    + [("key", np.uint32), ("radius_of_gyration", np.float32)]
-)
-"""One ligand of a batch in one heat; its last two numbers are a key of its content and Angstrom.
-
-`first_round` is the number of rounds of the heats before: each has random numbers of its own."""
-
-STRUCTS = {"field_ligand_t": LIGAND}
-"""Rows of tables that energies in a field need (kernels/include/energy.clh)."""
-
-
-FEWER = 4
-"""After a heat one pose in so many goes on, with so many times the rounds."""
-
-FEW_TORSIONS, MOST_ROUNDS = 6, 5
-"""A ligand with more torsions than this gets more rounds; at most so many times as many."""
-
-
-def rounds_of(torsions: np.ndarray, rounds: int) -> np.ndarray:
-    """Rounds of a chain by the torsions of its ligand, int64, where those with few have `rounds`.
-
-    They grow with the square of the torsions: the more there are, the more changes of one miss.
-    Single descents stay single.
-    """
-    if rounds < 2:
-        return np.full(len(torsions), rounds, np.int64)
-    grown = rounds * torsions.astype(np.int64) ** 2 // FEW_TORSIONS**2
-    return np.clip(grown, rounds, MOST_ROUNDS * rounds)
-
 
 class Classes(NamedTuple):
     """What a kernel is compiled for: most atoms and degrees of freedom, lanes of a pose."""
@@ -133,66 +99,6 @@ class Classes(NamedTuple):
 
 Batch = tuple[np.ndarray, Classes]
 """Ligands of one class."""
-
-
-@dataclass(frozen=True)
-class RefineBatch:
-    """Some ligands as the flat arrays that the refine kernel reads, Angstrom."""
-
-    heats: tuple[np.ndarray, ...]
-    """Rows of `LIGAND` of each heat."""
-    conformers: np.ndarray
-    kinds: np.ndarray
-    torsions: np.ndarray
-    inverse_lengths: np.ndarray
-    pairs: np.ndarray
-
-
-def pack(
-    ligands: Ligands,
-    rows: np.ndarray,
-    field: ChemicalField,
-    settings: RefineSettings,
-    kinds: np.ndarray,
-    heats: int = 1,
-) -> RefineBatch:
-    """Flat arrays of the ligands `rows` in a field, for so many heats."""
-    atoms = field.particles(ligands, rows)
-    torsions = np.diff(ligands.first_torsion)[rows]
-    words = (atoms.counts + 31) // 32
-    table = np.zeros(len(rows), LIGAND)
-    counts = (
-        ("atom", atoms.counts),
-        ("torsion", torsions),
-        ("word", atoms.counts * words),
-        ("row", most_rows(atoms.counts)),
-    )
-    for name, count in counts:
-        table[f"first_{name}"] = np.cumsum(count) - count
-    table["atoms"], table["torsions"], table["words"] = atoms.counts, torsions, words
-    table["rounds"] = rounds_of(torsions, settings.rounds)
-    table["key"] = keys_of(ligands, rows, settings.seed, kinds)
-    xyz = ligands.xyz[atoms.rows]
-    if len(rows):
-        squares = (xyz.astype(np.float64) ** 2).sum(axis=1)
-        mean = np.add.reduceat(squares, table["first_atom"]) / atoms.counts
-        table["radius_of_gyration"] = np.sqrt(np.maximum(1.0, mean))
-    limits = np.zeros((len(atoms.torsion_range), 4), np.int16)
-    limits[:, :2] = atoms.torsion_range
-    starts = np.repeat(table["first_atom"], torsions)[:, None]
-    tables = [table]
-    for heat in range(1, heats):
-        tables.append(tables[-1].copy())
-        tables[-1]["first_round"] += tables[-1]["rounds"]
-        tables[-1]["rounds"] = rounds_of(torsions, FEWER**heat * settings.rounds)
-    return RefineBatch(
-        tuple(tables),
-        np.concatenate([xyz, atoms.values[:, None]], axis=1),
-        atoms.kinds.astype(np.int32),
-        kernel_torsions(atoms.torsion_axis, limits),
-        inverse_bond_lengths(xyz, atoms.torsion_axis + starts),
-        atoms.pairs,
-    )
 
 
 class Refined(NamedTuple):
@@ -231,7 +137,7 @@ class Refiner:
         """
         found = self._found(ligands, poses, settings, kinds, choose=False)
         before, after = found.energies.T.copy()
-        return Refined(_lowered(poses, found), before, after, found.gradients)
+        return Refined(lowered(poses, found), before, after, found.gradients)
 
     def keep(
         self, ligands: Ligands, poses: Poses, settings: RefineSettings, kinds: np.ndarray
@@ -245,7 +151,7 @@ class Refiner:
         before, after = found.energies.T.copy()
         leads = np.full(len(found.cluster), Verdict.REPRESENTATIVE, np.uint8)
         words = Verdicts(leads, found.cluster)
-        return _lowered(poses, found), words, Refinement(before, after)
+        return lowered(poses, found), words, Refinement(before, after)
 
     def _found(
         self,
@@ -273,7 +179,7 @@ class Refiner:
             for done in self._in_memory(run, together):
                 pace.add(done)
         width = 0 if choose or settings.rounds else FREEDOM_CLASSES[-1]
-        return _joined(every, np.diff(ligands.first_torsion), width)
+        return in_order(every, np.diff(ligands.first_torsion), width)
 
     def _together(self, batches: Iterator[Batch], poses: Poses) -> Iterator[list[Batch]]:
         """Batches that are launched together: on a GPU as many as its memory holds, else one."""
@@ -497,9 +403,6 @@ class Refiner:
         return self._cells
 
 
-BATCH_COLUMNS = ("conformers", "kinds", "torsions", "inverse_lengths", "pairs")
-
-
 @dataclass(frozen=True)
 class Work:
     """How one of the two forms shares out the poses of a batch, and what its kernel is given."""
@@ -589,11 +492,6 @@ def _bytes(ligands: int, poses: int, classes: Classes) -> int:
     return 16 * pairs * ligands + 4 * (26 + 4 * classes.freedoms) * poses + places
 
 
-def most_rows(atoms: np.ndarray) -> np.ndarray:
-    """Rows of the pairs of ligands with so many atoms, at most (kernels/include/energy.clh)."""
-    return atoms // 2
-
-
 def items_of(
     device: Device, ligands: np.ndarray, counts: np.ndarray, wide: int, groups_per_unit: float
 ) -> np.ndarray:
@@ -628,75 +526,6 @@ def all_items(
         items_of(device, ligands, counts, wide, groups_per_unit)
         for ligands, counts in zip(batch.heats, heats, strict=True)
     )
-
-
-def scratch_reals(ligands: np.ndarray) -> int:
-    """Numbers that a lane keeps for any of some ligands (rows of `LIGAND`) in refine_lanes.cl.
-
-    In its order: atoms, pieces, vectors and the triangle of a descent, four sets of torsions.
-    """
-    atoms, torsions = (ligands[name].astype(np.int64) for name in ("atoms", "torsions"))
-    freedoms = RIGID + torsions
-    triangle = freedoms * (freedoms + 1) // 2
-    found = 6 * atoms + 18 * (torsions + 1) + 5 * freedoms + triangle + 4 * torsions
-    return int(found.max(initial=1))
-
-
-def _wrapped(radians: np.ndarray) -> np.ndarray:
-    """Angles in degrees from 0 to 360; no negative zero."""
-    degrees = np.rad2deg(radians)
-    far = np.flatnonzero(np.abs(degrees) >= 360)
-    found = degrees + np.where(degrees < 0, 360.0, 0.0)  # np.mod does so in ten times the time
-    found[far] = np.mod(degrees[far], 360)
-    return found + 0.0
-
-
-def _joined(every: Sequence[Found], torsions: np.ndarray, width: int) -> Found:
-    """The poses of all launches in the order of their ligands, which have so many torsions."""
-    none = Found(
-        *(np.zeros(0, kind) for kind in (np.int64, np.int64, np.int32)),
-        *(np.zeros(shape, np.float32) for shape in ((0, 4), (0, 3), 0, (0, 2), (0, width))),
-    )
-    found = Found(*map(np.concatenate, zip(none, *every, strict=True)))
-    order = np.argsort(found.ligand, kind="stable")
-    turns = torsions[found.ligand]
-    radians = gathered(found.radians, (np.cumsum(turns) - turns)[order], turns[order])
-    columns = {name: column[order] for name, column in found._asdict().items() if name != "radians"}
-    return Found(**columns, radians=radians)
-
-
-def _lowered(poses: Poses, found: Found) -> Poses:
-    """Those of the given poses that were found, with what was found where its energy is lower."""
-    counts = np.bincount(found.ligand, minlength=len(poses.first_pose) - 1)
-    given = take(poses, poses.first_pose[found.ligand] + found.number, counts)
-    better = found.energies[:, 1] < found.energies[:, 0]
-    turns = np.repeat(better, np.diff(given.first_torsion))
-    return replace(
-        given,
-        translation=np.where(better[:, None], found.translation, given.translation),
-        quaternion=np.where(better[:, None], found.quaternion, given.quaternion),
-        torsion=np.where(turns, in_blocks(_wrapped, found.radians), given.torsion),
-    )
-
-
-def heats_of(counts: np.ndarray, settings: RefineSettings) -> list[np.ndarray]:
-    """How many poses of each ligand (ligands,) are in each heat, of `counts` in the first.
-
-    Without rounds and without finalists there is one heat.
-    """
-    heats = [counts]
-    while settings.rounds and (fewer := quarter(heats[-1], settings.finalists)).any():
-        heats.append(fewer)
-    return heats
-
-
-def quarter(counts: np.ndarray, finalists: int) -> np.ndarray:
-    """How many poses of each ligand (ligands,) go on; 0 where no more than the finalists are left.
-
-    Without finalists none goes on.
-    """
-    fewer = np.maximum(-(-counts // FEWER), finalists)
-    return np.where((counts > finalists) & (finalists > 0), fewer, 0)
 
 
 def refine_poses(

@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from ligen_py.engine.pose_arrays import ranges
+from ligen_py.engine.geometry import inverse_bond_lengths
+from ligen_py.engine.pose_arrays import kernel_torsions, ranges
 from ligen_py.engine.refinement.maps import NO_ROWS, Grid, Maps
 from ligen_py.functions import load
 from ligen_py.opencl.device import Device
@@ -37,6 +38,27 @@ class Particles:
     """(torsions, 2): first and one past the last atom of the far side."""
     pairs: np.ndarray
     """uint32 words: bit j % 32 of word i * ceil(count / 32) + j // 32: i and j interact."""
+
+
+def shapes_of(
+    ligands: Ligands, rows: np.ndarray, atoms: Particles
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Start conformers of the ligands `rows`, whose particles in a field are `atoms`.
+
+    Returns float32 (atoms, 4), Angstrom and the value of each; rows of `torsion_t`; inverse lengths
+    of their axes; and the radius of gyration of each ligand, Angstrom, 1 at least.
+    """
+    xyz, first = ligands.xyz[atoms.rows], np.cumsum(atoms.counts) - atoms.counts
+    squares = (xyz.astype(np.float64) ** 2).sum(axis=1)
+    mean = np.add.reduceat(squares, first) / atoms.counts if len(rows) else np.zeros(0)
+    limits = np.pad(atoms.torsion_range, ((0, 0), (0, 2)))  # no second range
+    starts = np.repeat(first, np.diff(ligands.first_torsion)[rows])[:, None]
+    return (
+        np.concatenate([xyz, atoms.values[:, None]], axis=1).astype(np.float32),
+        kernel_torsions(atoms.torsion_axis, limits),
+        inverse_bond_lengths(xyz, atoms.torsion_axis + starts),
+        np.sqrt(np.maximum(1.0, mean)),
+    )
 
 
 class ChemicalField(ABC):

@@ -5,11 +5,12 @@ Most poses of a ligand are not kept, so they stay there (kernels/batched/keep.cl
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from ligen_py.engine.filtering.batched import STRUCTS, Call, Posed, Selection
+from ligen_py.engine.refinement.found import Found
 from ligen_py.opencl import buffers
 from ligen_py.opencl.device import Device
 from ligen_py.opencl.program import build
@@ -21,25 +22,6 @@ KEEP = "batched/keep.cl"
 
 GROUP = 64
 """Work-items of a work-group of its kernels."""
-
-
-class Found(NamedTuple):
-    """Refined poses of some ligands, those of a ligand together."""
-
-    ligand: np.ndarray
-    """Rows (poses,) of their ligands."""
-    number: np.ndarray
-    """(poses,): which of its ligand's given poses each was."""
-    cluster: np.ndarray
-    quaternion: np.ndarray
-    translation: np.ndarray
-    """Angstrom."""
-    radians: np.ndarray
-    """Torsions, one pose after another."""
-    energies: np.ndarray
-    """(poses, 2): before and after, kcal/mol."""
-    gradients: np.ndarray
-    """(poses, freedoms), kcal/mol by every degree of freedom; or (poses, 0)."""
 
 
 @dataclass(frozen=True)
@@ -78,23 +60,11 @@ class Choice:
         widths = _widths(torsions)
         scores = buffers.empty(device, total, np.int32)
         angles = buffers.empty(device, 2 * turns, np.float32)
-        selection = Selection.of(
-            device,
-            ligands,
-            rows,
-            counts,
-            scores,
-            buffers.upload(device, np.zeros(total, np.uint8)),
-            settings.max_num_poses,
-            settings.cluster_rmsd,
-            Posed(
-                np.int32(0),
-                buffers.upload(device, np.zeros(0, np.uint8)),
-                angles,
-                quaternions,
-                translations,
-            ),
-        )
+        none = buffers.upload(device, np.zeros(0, np.uint8))
+        unbumped = buffers.upload(device, np.zeros(total, np.uint8))
+        posed = Posed(scores, unbumped, (np.int32(0), none, angles, quaternions, translations))
+        limits = settings.max_num_poses, settings.cluster_rmsd
+        selection = Selection.of(device, ligands, rows, counts, posed, *limits)
         poses = tuple(buffers.empty(device, selection.count * n, np.float32) for n in widths)
         most = np.int32(settings.max_num_poses), np.int32(widths[2])
         moved = (*most, selection.ligands, selection.chosen[0], *refined, *poses)

@@ -50,7 +50,8 @@ class PoseBatch:
     @cached_property
     def owner(self) -> np.ndarray:
         """int32 (poses,): the ligand of each, counted from the first one."""
-        return self._genotypes.owner
+        counts = np.diff(self.poses.first_pose[self.first : self.last + 1])
+        return np.repeat(np.arange(len(counts), dtype=np.int32), counts)
 
     @cached_property
     def torsions(self) -> tuple[Any, Any]:
@@ -61,16 +62,13 @@ class PoseBatch:
     @cached_property
     def genotypes(self) -> tuple[Any, ...]:
         """Buffers: owner, first row of the angles, quaternion, translation of each pose; angles."""
-        given, span = self._genotypes, self.poses.first_pose[[self.first, self.last]]
+        given = Genotypes.of(self.poses, self.first, self.last)
+        span = self.poses.first_pose[[self.first, self.last]]
         first_turn = runs(self.poses.first_torsion[span[0] : span[1] + 1])[0].astype(np.int32)
         angles = np.stack(cosines_and_sines(given.degrees), axis=1)
         return self._on_device(
-            given.owner, first_turn, given.quaternions, given.translations, angles
+            self.owner, first_turn, given.quaternions, given.translations, angles
         )
-
-    @cached_property
-    def _genotypes(self) -> Genotypes:
-        return Genotypes.of(self.poses, self.first, self.last)
 
     def _on_device(self, *arrays: np.ndarray) -> tuple[Any, ...]:
         return tuple(buffers.upload(self.device, array) for array in arrays)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ligen_py.engine.geometry import rebuild
+from ligen_py.engine.pose_arrays import places
 from ligen_py.records.pocket import Receptor
 from ligen_py.records.poses import Poses
 from tests.functions.linear_contacts.types import ContactLigands
@@ -18,16 +18,7 @@ def score_poses(ligands: ContactLigands, receptor: Receptor, poses: Poses) -> di
     totals = []
     for number in range(len(ligands.entry)):
         atoms = slice(*ligands.first_atom[number : number + 2])
-        turns = slice(*ligands.first_torsion[number : number + 2])
-        for pose in range(*poses.first_pose[number : number + 2]):
-            xyz = rebuild(
-                ligands.xyz[atoms],
-                ligands.torsion_axis[turns],
-                ligands.torsion_range[turns],
-                poses.torsion[slice(*poses.first_torsion[pose : pose + 2])],
-                poses.quaternion[pose],
-                poses.translation[pose],
-            )
+        for xyz in places(ligands, poses, number):
             r = np.linalg.norm(xyz[:, None].astype(float) - receptor.xyz, axis=2)
             totals.append(-(ligands.weight[atoms] @ energy_slope(r)[0]).sum())
     return {"total": np.array(totals, "f4")}

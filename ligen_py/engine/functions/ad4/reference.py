@@ -27,7 +27,7 @@ from ligen_py.engine.functions.ad4.constants import (
     pair_table,
     type_table,
 )
-from ligen_py.engine.geometry import rebuild
+from ligen_py.engine.pose_arrays import places
 from ligen_py.records.functions.ad4 import Ad4Ligands, Ad4Receptor, Ad4Type
 from ligen_py.records.poses import Poses
 
@@ -63,16 +63,8 @@ def score_poses(ligands: Ad4Ligands, receptor: Ad4Receptor, poses: Poses) -> dic
 def molecule(ligands: Ad4Ligands, number: int, poses: Poses, pose: int) -> Molecule:
     """Ligand `number` in the coordinates of a pose."""
     atoms = slice(ligands.first_atom[number], ligands.first_atom[number + 1])
-    torsions = slice(ligands.first_torsion[number], ligands.first_torsion[number + 1])
     return Molecule(
-        xyz=rebuild(
-            ligands.xyz[atoms],
-            ligands.torsion_axis[torsions],
-            ligands.torsion_range[torsions],
-            poses.torsion[poses.first_torsion[pose] : poses.first_torsion[pose + 1]],
-            poses.quaternion[pose],
-            poses.translation[pose],
-        ),
+        xyz=places(ligands, poses, number, slice(pose, pose + 1))[0],
         types=ligands.type[atoms],
         charges=ligands.partial_charge[atoms].astype(float),
         pairs=ad4_pairs(ligands, number, number + 1)[0].astype(np.int64),

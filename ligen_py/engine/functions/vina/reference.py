@@ -18,7 +18,8 @@ from ligen_py.engine.functions.vina.constants import (
     Weights,
     vina_pairs,
 )
-from ligen_py.engine.geometry import fma32, rebuild
+from ligen_py.engine.geometry import fma32
+from ligen_py.engine.pose_arrays import places
 from ligen_py.records.functions.vina import VinaLigands, VinaReceptor, VinaType
 from ligen_py.records.poses import Poses
 
@@ -61,16 +62,8 @@ def score_form(
 def molecule(ligands: VinaLigands, number: int, poses: Poses, pose: int) -> Molecule:
     """Ligand `number` in the coordinates of a pose."""
     atoms = slice(ligands.first_atom[number], ligands.first_atom[number + 1])
-    torsions = slice(ligands.first_torsion[number], ligands.first_torsion[number + 1])
     heavy = int(ligands.heavy[number])
-    xyz = rebuild(
-        ligands.xyz[atoms],
-        ligands.torsion_axis[torsions],
-        ligands.torsion_range[torsions],
-        poses.torsion[poses.first_torsion[pose] : poses.first_torsion[pose + 1]],
-        poses.quaternion[pose],
-        poses.translation[pose],
-    )
+    xyz = places(ligands, poses, number, slice(pose, pose + 1))[0]
     return Molecule(
         xyz=xyz[:heavy],
         types=ligands.type[atoms][:heavy],

@@ -24,7 +24,8 @@ from ligen_py.engine.functions.xscore.constants import (
     Coefficients,
     signed_radii,
 )
-from ligen_py.engine.geometry import fma32, rebuild
+from ligen_py.engine.geometry import fma32
+from ligen_py.engine.pose_arrays import places
 from ligen_py.records.functions.xscore import Interaction, XScoreLigands, XScoreReceptor
 from ligen_py.records.poses import Poses
 
@@ -78,17 +79,8 @@ def molecule(ligands: XScoreLigands, number: int, poses: Poses, pose: int) -> Mo
     """Ligand `number` in the coordinates of a pose."""
     atoms = slice(ligands.first_atom[number], ligands.first_atom[number + 1])
     bonds = slice(ligands.first_bond[number], ligands.first_bond[number + 1])
-    torsions = slice(ligands.first_torsion[number], ligands.first_torsion[number + 1])
-    angles = poses.torsion[poses.first_torsion[pose] : poses.first_torsion[pose + 1]]
     return Molecule(
-        xyz=rebuild(
-            ligands.xyz[atoms],
-            ligands.torsion_axis[torsions],
-            ligands.torsion_range[torsions],
-            angles,
-            poses.quaternion[pose],
-            poses.translation[pose],
-        ),
+        xyz=places(ligands, poses, number, slice(pose, pose + 1))[0],
         element=ligands.element[atoms],
         radius=ligands.radius[atoms],
         interaction=ligands.interaction[atoms],
