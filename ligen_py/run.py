@@ -19,6 +19,7 @@ from pathlib import Path
 from types import FrameType
 
 from ligen_py import cli, granted
+from ligen_py.chain import PART, STAGES
 from ligen_py.config_checks import WRITTEN, check_apart, check_device, checked
 from ligen_py.errors import InputError, StoppedError, UsageError
 from ligen_py.paths import PACKAGE, examples, profile, snakefile, unknown_user
@@ -39,6 +40,9 @@ NO_RUN |= {"--rulegraph", "--delete-all-output", "--list-changes"}
 
 A_PART = frozenset(("--until", "-U", "--omit-from", "-O", "--batch"))
 """Flags with which it makes a part of a campaign; the table may be of an earlier run then."""
+
+IN_CHUNKS = frozenset(name for name, stage in STAGES.items() if stage.path.endswith(PART))
+"""Stages that run in the job of a chunk."""
 
 VALIDATE: tuple[str, ...] = ("validate",)
 """The target of Snakemake that makes the controls and their verdicts."""
@@ -151,6 +155,7 @@ def _run(options: argparse.Namespace) -> None:
         runs = [*(runs if not NO_RUN & set(options.flags) else []), EVERYTHING]
     for target in runs:
         status, signals = _snakemake(options, chosen, folder, target)
+        options.flags = _once(options.flags)
         if signals and (status or target != runs[-1]):
             raise StoppedError("stopped as asked; the same command goes on from here", signals[0])
         if status:
@@ -170,6 +175,25 @@ def _run(options: argparse.Namespace) -> None:
         print(f"A part of the campaign was asked for; {table} was not made in this run")
         return
     _show(folder, plan.ranked, options.only_controls)
+
+
+def _once(flags: Sequence[str]) -> list[str]:
+    """Flags of Snakemake without the stages of a chunk behind -R, which a run has just made again.
+
+    That they were asked for is kept beside the results: a second run has the libraries' chunks run
+    them, and would have the controls' run them once more.
+
+    >>> _once(["-R", "score", "--keep-going"]), _once(["--forcerun", "parse", "score"])
+    (['-R', '--keep-going'], ['--forcerun', 'parse'])
+    """
+    words: list[str] = []
+    forced = False
+    for flag in flags:
+        if flag.startswith("-"):
+            forced = flag in ("-R", "--forcerun")
+        if not (forced and flag in IN_CHUNKS):
+            words.append(flag)
+    return words
 
 
 def _profile(name: str) -> Path:

@@ -574,11 +574,11 @@ class Workplan:
     def changed(self, results: Path) -> list[Path]:
         """Exported files that are newer than the end of the job that wrote them."""
         mark = results / "export" / MARK
-        files = [path for path in self.exported(results) if mark.exists() and path.exists()]
+        files = [path for path in self.exported(results) if mark.exists() and path.is_file()]
         return [path for path in files if path.stat().st_mtime > mark.stat().st_mtime]
 
     def exported(self, results: Path) -> list[Path]:
-        """What the folder `export` has, but for PDBQT files of poses, which are named after them.
+        """What the folder `export` has: files, and the folders of PDBQT files, not what is in them.
 
         Snakemake knows the folder as one result.
         """
@@ -592,6 +592,10 @@ class Workplan:
             if self.control(pocket) and (crystal := self.crystal(pocket)):
                 plain = Path(crystal.name.lower().removesuffix(".gz"))
                 names.append(f"{docked.target}-reference{plain.suffix}")
+        if self.settings.export.pdbqt:  # a target without poses has no such folder
+            with_poses = (results / "export" / f"{name}.sdf" for name in self.ranked)
+            some = [path.stem for path in with_poses if path.exists() and path.stat().st_size]
+            names += [f"{name}-pdbqt" for name in some]
         return [results / "export" / name for name in names]
 
     def report_flags(self) -> str:

@@ -20,6 +20,9 @@ from ligen_py.records.functions.ad4 import Ad4Ligands, Ad4Receptor, Ad4Type
 from ligen_py.records.ligands import Ligands
 from ligen_py.records.limits import MAX_ATOMS
 
+GZIP = b"\x1f\x8b"
+"""First bytes of a file that gzip has compressed."""
+
 MOST_TORSIONS = 32
 """Torsions that AutoDock and AutoDock-GPU take at most."""
 
@@ -203,6 +206,8 @@ def read_ligand(path: Path) -> PdbqtLigand:
 
 def _lines(path: Path) -> list[str]:
     raw = path.read_bytes()
+    if raw.startswith(GZIP):
+        raise InputError(f"{path}: is compressed; unpack it")
     if b"\0" in raw:
         raise InputError(f"{path}: no text; give a PDBQT file")
     # A name in a remark may be in any encoding.

@@ -115,7 +115,8 @@ class Dossier {
       );
     });
     // A long list is shown in part: its end and what follows stay in reach. The crystal ligand always.
-    const shown = new Set(this.fitting.filter((row, i) => i < this.most || row.classList.contains("ref")));
+    let room = this.most;
+    const shown = new Set(this.fitting.filter((row) => row.classList.contains("ref") || room-- > 0));
     for (const row of this.rows) row.hidden = !shown.has(row);
     const count = this.find("count");
     const hits = (rows) => [...rows].filter((row) => !row.classList.contains("ref")).length;

@@ -67,6 +67,9 @@ def test_a_finished_campaign_knows_what_it_lacks(folder: Path) -> None:
     assert results / "export/a-reference.sdf" in exported
     pdbqt = Workplan.of(config(export={"pdbqt": True}), "c.yaml", folder)
     assert results / "export/b-receptor.pdbqt" in set(pdbqt.missing(results)) - exported
+    assert results / "export/b-pdbqt" not in pdbqt.missing(results)  # no poses
+    (results / "export/b.sdf").write_text("a pose\n")
+    assert results / "export/b-pdbqt" in pdbqt.missing(results)
     missing += exported
     for path in missing:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -60,7 +60,7 @@ ALLOWED = {
     "aggregate": {*FOR_STAGES, "best_poses", "ranked", "redocking"},
     "controls": {*FOR_STAGES, "redocking"},
     "decoys": {*FOR_STAGES, "formats"},
-    "run": {"cli", "config_checks", "errors", "granted", "paths", "store"},
+    "run": {"chain", "cli", "config_checks", "errors", "granted", "paths", "store"},
     "store": {"chain", "errors", "functions", "provenance", "records", "settings"},
     "molecules": {"errors", "formats", "functions", "pace", "records", "settings"},
     "opencl": {"errors", "granted", "paths"},

@@ -89,6 +89,18 @@ def test_controls_come_first_and_once(folder: Path, capfd: pytest.CaptureFixture
     assert "controls of dhfr failed: ROC AUC" in printed.err.splitlines()[-1]
 
 
+def test_a_stage_that_is_asked_for_again_runs_once_in_a_chunk(
+    folder: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """The controls' chunks ran it in each of the two runs of Snakemake."""
+    if not (folder / "results/campaign.h5").exists():
+        pytest.skip("needs the campaign of the test before")
+    capfd.readouterr()
+    assert run.main([str(folder / "c.yaml"), "--cores", "2", "--", "-R", "score"]) == 0
+    chunks = re.findall(r"Screen (\S+), part", capfd.readouterr().err)
+    assert sorted(chunks) == ["actives-of-dhfr", "decoys-of-dhfr", "drugs"]
+
+
 def test_neither_makes_the_other_run_again(folder: Path) -> None:
     if not (folder / "results/campaign.h5").exists():
         pytest.skip("needs the campaign of the test before")

@@ -42,12 +42,24 @@ def receptor_pdb(whole: Whole, charged: Ad4Receptor) -> str:
         for k, xyz in enumerate(mine, start=1):
             new.add_atom(_atom(hydrogen_name(name, element.name, k, len(mine)), hydrogen, xyz))
     for one in chains.values():
+        _end(one)
         model.add_chain(one)
     structure.add_model(model)
     structure.shorten_chain_names()
     structure.shorten_ccd_codes()
     options = gemmi.PdbWriteOptions(minimal=True, cryst1_record=False)
     return str(structure.make_pdb_string(options))
+
+
+def _end(chain: gemmi.Chain) -> None:
+    """Mark what stands before the TER line: all up to the last residue that is no hetero group.
+
+    Amber's tleap binds the ends of two chains where there is none.
+    """
+    flags = [residue.het_flag for residue in chain]
+    length = max((n for n, flag in enumerate(flags, start=1) if flag == "A"), default=0)
+    for residue in list(chain)[:length]:
+        residue.entity_type = gemmi.EntityType.Polymer
 
 
 def _atom(name: str, element: gemmi.Element, xyz: np.ndarray) -> gemmi.Atom:

@@ -116,6 +116,21 @@ def test_residues_of_one_number_with_insertions_or_below_zero_stay_apart() -> No
     ]
 
 
+def test_each_chain_of_a_pdb_file_ends_with_ter_in_front_of_its_hetero_groups() -> None:
+    labels = ["A/SER/1/N", "A/MG/9/MG", "A/GLY/2/N", "A/COF/7/N", "B/GLY/1/N", "C/COF/8/N"]
+    xyz = np.arange(18, dtype="f4").reshape(6, 3)
+    hetero = np.array([0, 1, 0, 1, 0, 1], "u1")
+    whole = Whole(xyz, np.full(6, 7, "u1"), np.array(labels, object), hetero)
+    none = np.zeros((0, 3), "f4")
+    no = np.zeros(0, "u1")
+    nothing = Ad4Receptor(none, no, no.astype("f4"), none, none, no)
+    lines = receptor_pdb(whole, nothing).splitlines()
+    assert [f"{line[:6].strip()} {line[17:26]}" for line in lines] == [
+        "ATOM SER A   1", "HETATM  MG A   9", "ATOM GLY A   2", "TER GLY A   2",
+        "HETATM COF A   7", "ATOM GLY B   1", "TER GLY B   1", "HETATM COF C   8",
+    ]  # fmt: skip
+
+
 def test_every_type_is_spelled_as_autodock_does() -> None:
     names = {type_name(kind) for kind in Ad4Type if kind}
     assert names <= set(pdbqt.ELEMENT) | {"Cl", "Br"}

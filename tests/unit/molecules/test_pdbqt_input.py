@@ -1,5 +1,6 @@
 """PDBQT ligands and receptors, read: against Meeko's files, autodock4's energies, and bad ones."""
 
+import gzip
 import json
 import re
 from collections.abc import Callable
@@ -64,6 +65,9 @@ def test_remarks_may_be_in_any_letters(tmp_path: Path) -> None:
     assert found.ligands.heavy[0] == 3
     path.write_bytes(meekos("CCO").encode("utf-16"))
     with pytest.raises(InputError, match="no text; give a PDBQT file"):
+        read_ligand(path)
+    path.write_bytes(gzip.compress(meekos("CCO").encode()))
+    with pytest.raises(InputError, match=r"one\.pdbqt: is compressed; unpack it"):
         read_ligand(path)
 
 

@@ -437,6 +437,9 @@ def test_a_long_list_is_shown_in_part(tab: Tab) -> None:
     assert shown(tab) == sorted([*every[:5], crystal])
     words = "document.querySelector(\"[data-part='{}']\").textContent"
     assert tab.run(words.format("count")) == f"5 of {hits} shown; {hits} fit"
+    tab.run(f"dossiers[0].most = {hits}; dossiers[0].filter()")
+    assert shown(tab) == every  # the crystal ligand takes no hit's place
+    tab.run("dossiers[0].most = 5; dossiers[0].filter()")
     for width in (1360, 390):  # what is hidden takes no room, in a table and among cards
         tab.resize(width, mobile=width < 500)
         assert tab.run("[...document.querySelectorAll('.hits')[0].rows].at(-1).clientHeight") == 0
