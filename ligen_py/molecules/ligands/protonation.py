@@ -5,10 +5,12 @@ shifted by the substituents of the molecule (`substituents.tsv`):
 
 - along chains, as in aliphatic amines and acids: a decrement for each polar group, by the bonds
   between it and the titrated atom, halved with each bond beyond the third. A ring that joins both
-  by two ways counts it twice. (Perrin, Dempsey, Serjeant, "pKa Prediction for Organic Acids and
-  Bases", 1981; Morgenthaler et al., ChemMedChem 2:1100, 2007.)
+  by two ways counts it twice, and an arene fused to the ring counts at both its atoms. (Perrin,
+  Dempsey, Serjeant, "pKa Prediction for Organic Acids and Bases", 1981; Morgenthaler et al.,
+  ChemMedChem 2:1100, 2007.)
 - in aromatic rings: Hammett's rho times the sum of sigma (Hansch, Leo, Taft, Chem. Rev. 91:165,
-  1991), in azines with values of ortho substituents of their own.
+  1991), in azines with values of ortho substituents of their own; an amine at an azine gives less
+  where polar groups are near it.
 
 Charges act on each other by a shift that falls with the bonds between them (`CHARGES`). So every
 combination of protonated and deprotonated groups has a free energy, and with it a share of the
@@ -54,6 +56,11 @@ REMOTE = 0.4
 SECOND_DONOR = 0.35
 """Share of a further resonance donor beside the strongest one of an azine."""
 STRONG_DONOR = -0.2
+AMINE = -0.5
+"""Sigma of a para substituent that only amines are below."""
+WEAKER = 0.06
+"""Sigma of an amine at an azine by each unit of the decrements of its own polar groups:
+4-dimethylaminopyridine 9.7, 4-morpholinopyridine 8.5."""
 AZA = {1: (0.54, 0.75), 2: (0.71, 0.62), 3: (0.81, 0.94)}
 """Sigma of a further ring nitrogen by position (ortho, meta, para): on an azine's nitrogen, and
 on a group at the ring (pyridazine 2.2, pyrimidine 1.3, pyrazine 0.7; hydroxypyridines)."""
@@ -472,16 +479,19 @@ class _Molecule:
         for key in zip(self.seen.number, self.smallest, result, strict=True):
             _groups_of[key[:2]] = key[2]
 
-    def reach(self, start: int, farthest: int) -> tuple[dict[int, int], dict[int, int]]:
+    def reach(
+        self, start: int, farthest: int, end: int = -1
+    ) -> tuple[dict[int, int], dict[int, int]]:
         """Bonds from an atom to those near it, and the most shortest ways that meet on the way.
 
-        Rings one behind another, as in a spiro compound, do not multiply their ways.
+        No way goes on beyond `end`. Rings one behind another, as in a spiro compound, do not
+        multiply their ways.
         """
         far, ways, front = {start: 0}, {start: 1}, [start]
         for bonds in range(1, farthest + 1):
             before: dict[int, list[int]] = defaultdict(list)
             for atom in front:
-                for other in self.neighbours[atom]:
+                for other in self.neighbours[atom] if atom != end else ():
                     if far.setdefault(other, bonds) == bonds:
                         before[other].append(ways[atom])
             for other, meeting in before.items():
@@ -553,32 +563,45 @@ def _fitting(kind: str, near: Near) -> list[int]:
 def _effect(mol: _Molecule, name: str, atom: int, match: Sequence[int], family: Family) -> float:
     own = frozenset(match)
     if name == "alkyl":
-        return _along_chains(mol, atom, own)
+        ring = match[family.ring] if family.ring >= 0 else -1
+        return _along_chains(mol, atom, own, ring)
     return _in_rings(mol, name, match[family.ring] if family.ring >= 0 else atom, own)
 
 
-def _along_chains(mol: _Molecule, atom: int, own: frozenset[int]) -> float:
-    """Sum of the decrements of all polar groups near an atom, in units of pKa."""
-    far, ways = mol.reach(atom, len(FALL) - 1)
+def _along_chains(mol: _Molecule, atom: int, own: frozenset[int], end: int) -> float:
+    """Sum of the decrements of all polar groups near an atom, in units of pKa.
+
+    `end` is an atom of an aromatic ring, whose substituents have their sigma.
+    """
+    far, ways = mol.reach(atom, len(FALL) - 1, end)
     near = []
     for place, bonds in far.items():
         row = mol.group(place) if bonds > 1 and place not in own else None
         if row is not None and (row.alpha or row.beta):
             near.append((bonds, place, row, mol.members(place, row)))
-    sizes, claimed = [], set(own)
+    sizes, claimed, again = [], set(own), set[int]()
     for bonds, place, row, members in sorted(near, key=lambda item: item[:2]):
-        if place in claimed or members & claimed:
+        if place in claimed or (members & claimed and place not in again):
             continue
-        claimed |= members
-        claimed.add(place)
+        claimed |= {place, *members}
         for ring in mol.arenes:
             if place in ring or not members.isdisjoint(ring):
-                claimed.update(i for i in ring if mol.element[i] == 6)
+                carbons = {i for i in ring if mol.element[i] == 6}
+                if place in ring:
+                    again |= {i for i in carbons - {place} if _is_entered(mol, far, i, ring)}
+                claimed |= carbons
+                claimed -= again
         size = row.alpha if bonds == 2 else row.beta * FALL[bonds]
-        sizes.append(size * (ways[place] if bonds <= MOST_WAYS else 1))
+        sizes.append(size * (ways[place] if bonds <= MOST_WAYS and place not in again else 1))
     sizes.sort(reverse=True)
     last = len(FURTHER) - 1
     return sum(size * FURTHER[min(rank, last)] for rank, size in enumerate(sizes))
+
+
+def _is_entered(mol: _Molecule, far: dict[int, int], atom: int, ring: Sequence[int]) -> bool:
+    """Whether an atom of a ring is reached from outside, as a fused ring is twice."""
+    others = [i for i in mol.neighbours[atom] if i not in ring]
+    return any(far.get(i, math.inf) < far.get(atom, 0) for i in others)
 
 
 def _in_rings(mol: _Molecule, name: str, centre: int, own: frozenset[int]) -> float:
@@ -603,6 +626,8 @@ def _in_rings(mol: _Molecule, name: str, centre: int, own: frozenset[int]) -> fl
             for row in _substituents_at(mol, place, own):
                 value = _sigma(row, name, position)
                 (donors if name == "azine" and value < STRONG_DONOR else sigma).append(value)
+            if name == "azine":
+                sigma += [WEAKER * _along_chains(mol, i, own, place) for i in _amines(mol, place)]
     for ring in mol.arenes:
         if ring in home or not any(len(set(ring) & set(other)) > 1 for other in home):
             continue
@@ -628,6 +653,15 @@ def _substituents_at(mol: _Molecule, place: int, own: frozenset[int]) -> Iterato
         group = mol.group(other)
         if group is not None:
             yield group
+
+
+def _amines(mol: _Molecule, place: int) -> Iterator[int]:
+    """Nitrogens of the amines at a ring atom."""
+    for other in mol.neighbours[place]:
+        if mol.element[other] == 7 and not mol.aromatic[other]:
+            group = mol.group(other)
+            if group is not None and group.para < AMINE:
+                yield other
 
 
 def _sigma(row: Substituent, name: str, position: int) -> float:

@@ -211,6 +211,27 @@ NAMED = {
     ),
     "4,5-dicyanoimidazole": ("N#Cc1nc[nH]c1C#N", "N#Cc1nc[n-]c1C#N"),
     "2-mercaptobenzoxazole": ("S=c1[nH]c2ccccc2o1", "S=c1[n-]c2ccccc2o1"),
+    "chlorambucil": ("OC(=O)CCCc1ccc(cc1)N(CCCl)CCCl", "O=C([O-])CCCc1ccc(N(CCCl)CCCl)cc1"),
+    "delavirdine": (
+        "CC(C)Nc1cccnc1N1CCN(CC1)C(=O)c1cc2cc(NS(C)(=O)=O)ccc2[nH]1",
+        "CC(C)Nc1cccnc1N1CCN(C(=O)c2cc3cc(NS(C)(=O)=O)ccc3[nH]2)CC1",
+    ),
+    "pexidartinib": (
+        "FC(F)(F)c1ccc(CNc2ccc(Cc3c[nH]c4ncc(Cl)cc34)cn2)cn1",
+        "FC(F)(F)c1ccc(CNc2ccc(Cc3c[nH]c4ncc(Cl)cc34)cn2)cn1",
+    ),
+    "edoxaban's amine": (
+        "CNC(=O)c1nc2c(s1)CN(C)CC2",
+        "CNC(=O)c1nc2c(s1)CN(C)CC2",
+    ),
+    "verubecestat": (
+        "CN1C(=N)NC(C)(CS1(=O)=O)c1cc(NC(=O)c2ccc(F)cn2)ccc1F",
+        "CN1C(=[NH2+])NC(C)(c2cc(NC(=O)c3ccc(F)cn3)ccc2F)CS1(=O)=O",
+    ),
+    "a rifamycin": (
+        "CC1(C)Oc2c(C)c(O)c3c(O)c(NC(C)=O)cc(O)c3c2C1=O",
+        "CC(=O)Nc1cc(O)c2c3c(c(C)c([O-])c2c1O)OC(C)(C)C3=O",
+    ),
     "methane": ("C", "C"),
 }
 """Name -> SMILES, and the form that is most frequent at pH 7.4."""
@@ -317,6 +338,24 @@ MEASURED = {
     "sulfisomidine": ("Cc1cc(NS(=O)(=O)c2ccc(N)cc2)nc(C)n1", 7.5),
     "ethoxzolamide": ("CCOc1ccc2nc(sc2c1)S(N)(=O)=O", 8.1),
     "salicylaldehyde": ("O=Cc1ccccc1O", 8.4),
+    "isoindoline": ("C1NCc2ccccc12", 8.9),
+    "1,2,3,4-tetrahydroisoquinoline": ("C1NCCc2ccccc12", 9.4),
+    "varenicline": ("C1NCC2CC1c1cc3nccnc3cc12", 9.2),
+    "cytisine": ("O=c1cccc2C3CNCC(C3)Cn12", 7.9),
+    "naloxone": ("OC12CCC(=O)C3Oc4c(O)ccc5CC1N(CC=C)CCC23c45", 7.9),
+    "brimonidine": ("Brc1c(ccc2nccnc12)NC1=NCCN1", 7.8),
+    "thiazolidine": ("C1CSCN1", 6.2),
+    "aminorex": ("NC1=NCC(O1)c1ccccc1", 7.4),
+    "N-phenylmorpholine": ("C1COCCN1c1ccccc1", 3.3),
+    "N-benzylaniline": ("c1ccc(CNc2ccccc2)cc1", 4.0),
+    "4-morpholinopyridine": ("C1COCCN1c1ccncc1", 8.5),
+    "4,6-diaminopyrimidine": ("Nc1cc(N)ncn1", 6.0),
+    "abacavir": ("Nc1nc(NC2CC2)c2ncn(C3CC(CO)C=C3)c2n1", 5.0),
+    "O-methyl benzohydroxamate": ("CONC(=O)c1ccccc1", 8.9),
+    "selumetinib": ("Cn1cnc2c(F)c(Nc3ccc(Br)cc3Cl)c(cc12)C(=O)NOCCO", 8.4),
+    "rhodanine": ("O=C1CSC(=S)N1", 5.2),
+    "trifluoroacetylacetone": ("CC(=O)CC(=O)C(F)(F)F", 6.3),
+    "1,8-dihydroxynaphthalene": ("Oc1cccc2cccc(O)c12", 6.7),
     "xylazine": ("Cc1cccc(C)c1NC1=NCCCS1", 6.9),
 }
 """Name -> SMILES and the pKa of its strongest base, or weakest acid (CRC Handbook, Perrin 1981)."""
