@@ -51,6 +51,7 @@ GROUPS = (
     ("[nH:1]1[c,n][c,n][c:2](=;!@[NX2:3])[c,n][c,n]1", True),
     ("[OX2H:1][c:2]1[c:3][c,nX3,o,s][c,nX3][nX3,o,s]1", False),
     ("[OX2H:1][c:2]1[c:3]sc([NX3])[nX2]1", False),
+    ("[NX3H1:1]1[C:2](=[NX2:3])[NX3][NX2]=[CX3]1", False),
     ("[OX2H:1][C:2]([NX3,OX2,SX2])=[C:3]", False),
     ("[CX4:1]1[CX3:2]=c2[c,n][c,n][c,n][c,n]c2=[NX2:3]1", False),
     ("[CX4:1](C=O)[C:2](=[CX3;H2:3])[NX3]", False),
@@ -65,7 +66,6 @@ DIKETONES = (
     "[OX2H:1][#6:2]1=[#6:3][#6](=O)O[CX4]O1",
     "[OX2H:1][#6:2]1=,:[#6:3][#6](=O)[#7X3][CX4]1",
     "[OX2H:1][C:2]1=[C:3]C(=O)c:c1",
-    "[OX2H:1][#6:2]1=,:[#6:3][#6](=O)[#6]~[#6]~[#8X2,#7X3]1",
     "[CX4;H1,H2:1]1[CX3:2](=[O:3])[#6]=,:[#6][#8X2,#7X3][CX3]1=O",
     "[CX4;H1,H2:1]1[CX3:2](=[O:3])[CX4][CX4][OX2][CX3]1=O",
     "[CX4;H1,H2:1]1[CX3:2](=[O:3])[#6][OX2][CX3]1=O",
@@ -73,8 +73,11 @@ DIKETONES = (
     "[CX4;H1,H2:1]1[CX3:2](=[O:3])[CX4][CX4][CX3]1=O",
     "[CX4;H1,H2:1]1[CX3:2](=[O:3])[CX4][CX4][CX4][CX3]1=O",
     "[CX4;H1,H2:1]1[CX3:2](=[O:3])[CX3](=O)[#6]~[#6][CX3]1=O",
+    "[CX4;H1:1]1([CX3]=O)[CX3:2](=[O:3])[CX3](=O)[#8X2,#7X3][CX4]1",
 )
 """As GROUPS: rings with two ketones, whose enols stay beside an acyl, vinyl or azo group."""
+BESIDE = "[OX2H:1][#6:2]1=,:[#6:3][#6](=O)[#6]~[#6]~[#8X2,#7X3]1"
+"""As GROUPS: enols beside a coumarin's oxygen or a quinolone's nitrogen; water has the other."""
 OPEN = "[OX2H:1][CX3:2]([#6])=!@[CX3:3]!@[CX3]=O"
 """As GROUPS: enols of open 1,3-diketones and 3-oxoesters."""
 ENOLS = (
@@ -85,6 +88,7 @@ ENOLS = (
 SWAPPED = (
     "[OX2H:1][C:2]1=[C:3][C:4](=[O:5])[#6](=O)[#6]~[#6]1",
     "[OX2H:1][C:2]=!@[C:3]1[C:4](=[O:5])[#6]~*~[CX3]1=O",
+    "[OX2H:1][C:2]=!@[C:3]1[C:4](=[O:5])[CX3](=O)[#8X2,#7X3]*1",
     "[OX2H:1][C:2]=!@[C:3]1[C:4](=[O:5])[#6]~*~*~[CX3]1=O",
     "[OX2H:1][C:2]=!@[C:3]!@[C:4]=[NX2:5][#6]",
 )
@@ -119,7 +123,7 @@ def redrawn() -> list[Chem.Mol]:
 
 def _groups() -> dict[str, bool]:
     """Patterns whose hydrogen moves, and whether another of them comes first."""
-    return {**dict(GROUPS), **dict.fromkeys((*DIKETONES, OPEN), False)}
+    return {**dict(GROUPS), **dict.fromkeys((*DIKETONES, BESIDE, OPEN), False)}
 
 
 @cache
@@ -192,7 +196,7 @@ def _places(mol: Chem.Mol) -> Iterator[_Place]:
     if not any(found):
         return
     rank = list(Chem.CanonicalRankAtoms(mol))
-    enols = {OPEN: _is_tricarbonyl, **dict.fromkeys(DIKETONES, _is_acylated)}
+    enols = {OPEN: _is_tricarbonyl, BESIDE: _never, **dict.fromkeys(DIKETONES, _is_acylated)}
     stay = {match[0] for match in mol.GetSubstructMatches(_stays())}
     for matches, marked, (smarts, is_second) in zip(found, _marked(), groups.items(), strict=True):
         for match in matches:
@@ -253,6 +257,10 @@ def _is_acylated(end: Chem.Atom, _: Chem.Atom) -> bool:
         if not bond.IsInRing()
         for double in bond.GetOtherAtom(end).GetBonds()
     )
+
+
+def _never(*_: Chem.Atom) -> bool:
+    return False
 
 
 def _is_tricarbonyl(end: Chem.Atom, carbon: Chem.Atom) -> bool:

@@ -64,6 +64,19 @@ DRAWN = {
     "lawsone as a triketone": ("O=C1CC(=O)c2ccccc2C1=O", "OC1=CC(=O)c2ccccc2C1=O"),
     "an acylated dione": ("CC(O)=C1C(=O)CCCC1=O", "CC(=O)C1=C(O)CCCC1=O"),
     "an acylated tetronic acid": ("CC(O)=C1C(=O)COC1=O", "CC(=O)C1=C(O)COC1=O"),
+    "an acylpyrrolinedione": (
+        "CN1C(=O)C(=O)C(C(=O)c2ccccc2)C1C",
+        "CN1C(=O)C(O)=C(C(=O)c2ccccc2)C1C",
+    ),
+    "an acylpyrrolinedione's enol": (
+        "CN1C(=O)C(=O)C(=C(O)c2ccccc2)C1C",
+        "CN1C(=O)C(O)=C(C(=O)c2ccccc2)C1C",
+    ),
+    "a quinolonecarboxamide": (
+        "CNC(=O)c1c(O)n(C)c2ccccc2c1=O",
+        "CNC(=O)c1c(O)c2ccccc2n(C)c1=O",
+    ),
+    "a dihydrotriazolopyrimidine": ("CC1=CC(C)N2N=CNC2=N1", "CC1=CC(C)n2ncnc2N1"),
     "an iminoketone": ("CC(=O)CC(C)=NC", "CNC(C)=CC(C)=O"),
     "an iminoketone's enol": ("CC(O)=CC(C)=NC", "CNC(C)=CC(C)=O"),
     "a methylpyrimidinone": ("C=C1C=C(O)N(C)C(=NC)N1", "CNc1nc(C)cc(=O)n1C"),
