@@ -13,16 +13,20 @@ oxygen.
 
 Rings with a 1,3-diketone have one drawing, too: pyrazolidinediones, barbiturates, Meldrum's acid,
 indanediones and tetramic acids as ketones, coumarins, pyrones, quinolones, tetronic acids, oxicams
-and cyclohexane- and cyclopentanediones as enols; of two enols the first SMILES.
+and cyclohexane- and cyclopentanediones as enols; of two enols the first SMILES. So have open
+1,3-diketones, as ketones, and hydroxy-1,4-quinones, which are drawn as 1,2-quinones, too. Of
+pyrazolones and isoxazolones water has several forms; theirs is the hydroxypyrazole or
+hydroxyisoxazole, flat as their ion.
 
-What stays as it is: isoxazoles and pyrazoles, where the hydroxy form is frequent,
-3-hydroxyisoquinolines, rings with a halogen beside the nitrogen, as 6-chloro-2-hydroxypyridine,
-enols of other 1,3-dicarbonyl compounds, and of imines oximes, hydrazones, cyanamides and those of
-acylated imidazoles, whose hydrogen is bonded to the acyl group.
+What stays as it is: 3-hydroxyisoquinolines, rings with a halogen beside the nitrogen, as
+6-chloro-2-hydroxypyridine, enols of acylated diketones and of ketones beside a ring's, and of
+imines oximes, hydrazones, cyanamides and those of acylated imidazoles, whose hydrogen is bonded to
+the acyl group.
 """
 
 from collections.abc import Iterator
 from functools import cache
+from itertools import chain
 from typing import NamedTuple
 
 from rdkit import Chem, rdBase
@@ -36,17 +40,23 @@ GROUPS = (
     ("[OX2H,SX2H:1][c:2]1[c,n][c,n][nX2:3][c,n][c,n]1", True),
     ("[nH:1]1[nX2:3][c:2]2[c,n][c,n][c,n][c,n]c2[c,n]1", False),
     ("[nH:1]1[c:2][nX2:3]c(=[O,S])[o,s,nX3]1", False),
-    ("[nH:1]1[c:2][nX2:3]c(=[O,S])c(:a)c1:a", False),
+    ("[nH:1]1[c:2][nX2:3]c(=[O,S])cc1", False),
+    ("[nH:1]1[o,nX3][c;!$(c=C)]c[c:2]1=[O:3]", False),
+    ("[nH:1]1[c;!$(c=C)]c[c:2](=[O:3])[o,nX3]1", False),
+    ("[CX4;H1,H2:1]1[CX3:2](=[O:3])[OX2,NX3][NX2]=[CX3]1", False),
     ("[OX2H,SX2H:1][PX3:2]", False),
     ("[SX2H:1][PX4:2]=[OX1:3]", False),
     ("[OX2H:1][CX3:2](=[SX1:3])[#6]", False),
     ("[nH:1]~[c:2]=;!@[NX2:3]", False),
     ("[nH:1]1[c,n][c,n][c:2](=;!@[NX2:3])[c,n][c,n]1", True),
     ("[OX2H:1][c:2]1[c:3][c,nX3,o,s][c,nX3][nX3,o,s]1", False),
+    ("[OX2H:1][c:2]1[c:3]sc([NX3])[nX2]1", False),
+    ("[NX3H1:1]1[C:2](=[NX2:3])[NX3][NX2]=[CX3]1", False),
     ("[OX2H:1][C:2]([NX3,OX2,SX2])=[C:3]", False),
     ("[CX4:1]1[CX3:2]=c2[c,n][c,n][c,n][c,n]c2=[NX2:3]1", False),
     ("[CX4:1](C=O)[C:2](=[CX3;H2:3])[NX3]", False),
     ("[CX4:1]([N+](=O)[O-])[C:2]([NX3])=[NX2:3]", False),
+    ("[CX4:1](!@[CX3](=O)[#6])!@[CX3:2]([#6])=[NX2:3][#6]", False),
 )
 """Pattern: 1 loses its hydrogen, 3 gets it, 2 is between or beside them, or gets it itself; and
 whether another of these groups comes first where a hydrogen can go two ways."""
@@ -56,20 +66,34 @@ DIKETONES = (
     "[OX2H:1][#6:2]1=[#6:3][#6](=O)O[CX4]O1",
     "[OX2H:1][#6:2]1=,:[#6:3][#6](=O)[#7X3][CX4]1",
     "[OX2H:1][C:2]1=[C:3]C(=O)c:c1",
-    "[OX2H:1][#6:2]1=,:[#6:3][#6](=O)[#6]~[#6]~[#8X2,#7X3]1",
     "[CX4;H1,H2:1]1[CX3:2](=[O:3])[#6]=,:[#6][#8X2,#7X3][CX3]1=O",
     "[CX4;H1,H2:1]1[CX3:2](=[O:3])[CX4][CX4][OX2][CX3]1=O",
     "[CX4;H1,H2:1]1[CX3:2](=[O:3])[#6][OX2][CX3]1=O",
     "[CX4;H1:1]1([CX3](=O)[#7])[CX3:2](=[O:3])c:cS(=O)(=O)[#7]1",
     "[CX4;H1,H2:1]1[CX3:2](=[O:3])[CX4][CX4][CX3]1=O",
     "[CX4;H1,H2:1]1[CX3:2](=[O:3])[CX4][CX4][CX4][CX3]1=O",
+    "[CX4;H1,H2:1]1[CX3:2](=[O:3])[CX3](=O)[#6]~[#6][CX3]1=O",
+    "[CX4;H1:1]1([CX3]=O)[CX3:2](=[O:3])[CX3](=O)[#8X2,#7X3][CX4]1",
 )
 """As GROUPS: rings with two ketones, whose enols stay beside an acyl, vinyl or azo group."""
+BESIDE = "[OX2H:1][#6:2]1=,:[#6:3][#6](=O)[#6]~[#6]~[#8X2,#7X3]1"
+"""As GROUPS: enols beside a coumarin's oxygen or a quinolone's nitrogen; water has the other."""
+OPEN = "[OX2H:1][CX3:2]([#6])=!@[CX3:3]!@[CX3]=O"
+"""As GROUPS: enols of open 1,3-diketones and 3-oxoesters."""
 ENOLS = (
     "[OX2H:1][C:2]1=[C:3][C:4](=[O:5])[CX4][CX4]1",
     "[OX2H:1][C:2]1=[C:3][C:4](=[O:5])[CX4][CX4][CX4]1",
 )
 """Enols whose hydrogen may be at either oxygen."""
+SWAPPED = (
+    "[OX2H:1][C:2]1=[C:3][C:4](=[O:5])[#6](=O)[#6]~[#6]1",
+    "[OX2H:1][C:2]=!@[C:3]1[C:4](=[O:5])[#6]~*~[CX3]1=O",
+    "[OX2H:1][C:2]=!@[C:3]1[C:4](=[O:5])[CX3](=O)[#8X2,#7X3]*1",
+    "[OX2H:1][C:2]=!@[C:3]1[C:4](=[O:5])[#6]~*~*~[CX3]1=O",
+    "[OX2H:1][C:2]=!@[C:3]!@[C:4]=[NX2:5][#6]",
+)
+"""Enols whose hydrogen belongs at the other end: 4-hydroxy-1,2-quinones, enols outside the ring of
+acylated diketones, and those of imines."""
 STAYS = "[OX2H]c1cc2ccccc2cn1"
 HALOGENS = frozenset((9, 17, 35, 53))
 DONORS = frozenset((7, 8, 16))
@@ -94,12 +118,12 @@ class _Place(NamedTuple):
 @cache
 def redrawn() -> list[Chem.Mol]:
     """The groups that are drawn in another way."""
-    return [Chem.MolFromSmarts(smarts) for smarts in (*_groups(), *ENOLS)]
+    return [Chem.MolFromSmarts(smarts) for smarts in (*_groups(), *ENOLS, *SWAPPED)]
 
 
 def _groups() -> dict[str, bool]:
     """Patterns whose hydrogen moves, and whether another of them comes first."""
-    return {**dict(GROUPS), **dict.fromkeys(DIKETONES, False)}
+    return {**dict(GROUPS), **dict.fromkeys((*DIKETONES, BESIDE, OPEN), False)}
 
 
 @cache
@@ -121,15 +145,22 @@ def as_in_water(mol: Chem.Mol) -> tuple[Chem.Mol, bool]:
     Heavy atoms keep their numbers and coordinates; hydrogens must be implicit.
     """
     moved = False
-    while (changed := next(_drawn(mol), None)) is not None:
+    while (changed := next(chain(_drawn(mol), _swapped(mol)), None)) is not None:
         mol, moved = changed, True
     first = _first_enol(mol)
     return first, moved or first is not mol
 
 
+def _swapped(mol: Chem.Mol) -> Iterator[Chem.Mol]:
+    """The molecule with a hydrogen of an enol moved to its other end, the first SMILES first."""
+    matches = [mol.GetSubstructMatches(enol) for enol in redrawn()[-len(SWAPPED) :]]
+    forms = [_with_other_enol(mol, match) for match in chain(*matches)]
+    yield from sorted(forms, key=Chem.MolToSmiles)
+
+
 def _first_enol(mol: Chem.Mol) -> Chem.Mol:
     """The molecule with the hydrogens of its ENOLS where its SMILES is the first."""
-    for enol in redrawn()[len(_groups()) :]:
+    for enol in redrawn()[len(_groups()) : -len(SWAPPED)]:
         for match in mol.GetSubstructMatches(enol, uniquify=False):
             other = _with_other_enol(mol, match)
             mol = min(mol, other, key=Chem.MolToSmiles)
@@ -141,7 +172,9 @@ def _with_other_enol(mol: Chem.Mol, match: tuple[int, ...]) -> Chem.Mol:
     changed = Chem.RWMol(mol)
     single, double = Chem.BondType.SINGLE, Chem.BondType.DOUBLE
     for place, kind in enumerate((double, single, double, single)):
-        changed.GetBondBetweenAtoms(*match[place : place + 2]).SetBondType(kind)
+        bond = changed.GetBondBetweenAtoms(*match[place : place + 2])
+        bond.SetStereo(Chem.BondStereo.STEREONONE)
+        bond.SetBondType(kind)
     for oxygen in (match[0], match[4]):
         changed.GetAtomWithIdx(oxygen).SetNumExplicitHs(0)
         changed.GetAtomWithIdx(oxygen).SetNoImplicit(False)
@@ -163,6 +196,7 @@ def _places(mol: Chem.Mol) -> Iterator[_Place]:
     if not any(found):
         return
     rank = list(Chem.CanonicalRankAtoms(mol))
+    enols = {OPEN: _is_tricarbonyl, BESIDE: _never, **dict.fromkeys(DIKETONES, _is_acylated)}
     stay = {match[0] for match in mol.GetSubstructMatches(_stays())}
     for matches, marked, (smarts, is_second) in zip(found, _marked(), groups.items(), strict=True):
         for match in matches:
@@ -173,7 +207,7 @@ def _places(mol: Chem.Mol) -> Iterator[_Place]:
             near = _beyond(mol, ring, carbon) if last.GetAtomicNum() == 7 else []
             stays = bool(HALOGENS.intersection(near))
             if is_imine or last.GetAtomicNum() == 6:
-                enol = _is_acylated if smarts in DIKETONES else _is_conjugated
+                enol = enols.get(smarts, _is_conjugated)
                 stays = (_is_withdrawn if is_imine else enol)(last, middle)
             if first.GetAtomicNum() == 6:
                 stays = not first.GetTotalNumHs()
@@ -196,7 +230,7 @@ def _beyond(mol: Chem.Mol, nitrogen: int, carbon: int) -> list[int]:
 
 def _is_withdrawn(nitrogen: Chem.Atom, carbon: Chem.Atom) -> bool:
     """Whether an imine stays: an oxime, hydrazone or cyanamide, or a cyclic acylguanidine."""
-    beyond = [atom for atom in nitrogen.GetNeighbors() if atom.GetIdx() != carbon.GetIdx()]
+    beyond = _others(nitrogen, carbon)
     between = [atom.GetAtomicNum() for atom in carbon.GetNeighbors()].count(7) == 3
     return any(
         atom.GetAtomicNum() in (7, 8)
@@ -208,13 +242,7 @@ def _is_withdrawn(nitrogen: Chem.Atom, carbon: Chem.Atom) -> bool:
 
 def _is_conjugated(end: Chem.Atom, carbon: Chem.Atom) -> bool:
     """Whether an enol stays: of a 1,3-dicarbonyl compound or the like, or beside a fused azole."""
-    beside = any(
-        bond.GetBondTypeAsDouble() >= MULTIPLE and bond.GetOtherAtom(atom).GetAtomicNum() != 6
-        for atom in end.GetNeighbors()
-        if atom.GetIdx() != carbon.GetIdx()
-        for bond in atom.GetBonds()
-    )
-    return beside or any(
+    return any(map(_attracts, _others(end, carbon))) or any(
         atom.GetAtomicNum() == other.GetAtomicNum() == 7 and other.GetIsAromatic()
         for atom in carbon.GetNeighbors()
         for other in atom.GetNeighbors()
@@ -228,6 +256,31 @@ def _is_acylated(end: Chem.Atom, _: Chem.Atom) -> bool:
         for bond in end.GetBonds()
         if not bond.IsInRing()
         for double in bond.GetOtherAtom(end).GetBonds()
+    )
+
+
+def _never(*_: Chem.Atom) -> bool:
+    return False
+
+
+def _is_tricarbonyl(end: Chem.Atom, carbon: Chem.Atom) -> bool:
+    """Whether the enol of an open diketone stays: one with a third acyl group, or a cyano group."""
+    others = _others(end, carbon)
+    ketones = [carbon, *filter(_has_oxygen, others)]
+    beyond = [atom for ketone in ketones for atom in ketone.GetNeighbors()]
+    return sum(map(_attracts, others)) > 1 or any(map(_has_oxygen, beyond))
+
+
+def _others(atom: Chem.Atom, neighbour: Chem.Atom) -> list[Chem.Atom]:
+    """The neighbours of an atom but for one."""
+    return [other for other in atom.GetNeighbors() if other.GetIdx() != neighbour.GetIdx()]
+
+
+def _attracts(atom: Chem.Atom) -> bool:
+    """Whether an atom has a double or triple bond to a heteroatom."""
+    return any(
+        bond.GetBondTypeAsDouble() >= MULTIPLE and bond.GetOtherAtom(atom).GetAtomicNum() != 6
+        for bond in atom.GetBonds()
     )
 
 

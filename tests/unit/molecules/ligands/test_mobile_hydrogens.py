@@ -134,7 +134,7 @@ def test_sides_of_an_amidoxime_are_kept() -> None:
         ("Cn1ccc(=O)cc1", "C[n+]1ccc([O-])cc1", "C[n+]1ccc(O)cc1.[Cl-]"),
         ("Cn1ccccc1=S", "C[n+]1ccccc1[S-]"),
         ("CC(=O)N=c1ccccn1C", "CC(=O)[N-]c1cccc[n+]1C", "CC(=O)Nc1cccc[n+]1C.[Br-]"),
-        ("Cn1ccc(=O)[nH]1", "C[n+]1ccc([O-])[nH]1"),
+        ("Cn1ccc(O)n1", "Cn1ccc(=O)[nH]1", "C[n+]1ccc([O-])[nH]1"),
         ("C[n+]1cc([O-])on1", "C[n+]1cc(O)on1"),
         ("O=C(O)CC(=O)O", "O=C([O-])CC(=O)[O-].[Na+].[Na+]", "O=C(O)CC(=O)[O-].[K+]"),
         ("COP(O)(=S)OC", "COP(=O)(S)OC", "COP(=O)([S-])OC.[Na+]", "CO[P+]([O-])([S-])OC.[Na+]"),

@@ -232,6 +232,17 @@ NAMED = {
         "CC1(C)Oc2c(C)c(O)c3c(O)c(NC(C)=O)cc(O)c3c2C1=O",
         "CC(=O)Nc1cc(O)c2c3c(c(C)c([O-])c2c1O)OC(C)(C)C3=O",
     ),
+    "a thiadiazolopyrimidinone": (
+        "N=C1C(=Cc2ccccc2)C(=O)N=C2SC=NN12",
+        "N=C1C(=Cc2ccccc2)C(=O)N=C2SC=NN12",
+    ),
+    "phenacemide": ("NC(=O)NC(=O)Cc1ccccc1", "NC(=O)NC(=O)Cc1ccccc1"),
+    "a dehydrated dipeptide": (
+        "C=c1[nH]c(=O)c(=Cc2ccccc2)[nH]c1=O",
+        "C=c1[nH]c(=O)c(=Cc2ccccc2)[nH]c1=O",
+    ),
+    "an acyl heteroarylguanidine": ("CC(=O)N=C(N)Nc1ccccn1", "CC(=O)N=C(N)Nc1ccccn1"),
+    "a 1,3,4-thiadiazine": ("CNC1=NNC(c2ccccc2)=CS1", "CNC1=NNC(c2ccccc2)=CS1"),
     "methane": ("C", "C"),
 }
 """Name -> SMILES, and the form that is most frequent at pH 7.4."""
@@ -338,6 +349,7 @@ MEASURED = {
     "sulfisomidine": ("Cc1cc(NS(=O)(=O)c2ccc(N)cc2)nc(C)n1", 7.5),
     "ethoxzolamide": ("CCOc1ccc2nc(sc2c1)S(N)(=O)=O", 8.1),
     "salicylaldehyde": ("O=Cc1ccccc1O", 8.4),
+    "bromisoval": ("CC(C)C(Br)C(=O)NC(N)=O", 10.8),
     "isoindoline": ("C1NCc2ccccc12", 8.9),
     "1,2,3,4-tetrahydroisoquinoline": ("C1NCCc2ccccc12", 9.4),
     "varenicline": ("C1NCC2CC1c1cc3nccnc3cc12", 9.2),
