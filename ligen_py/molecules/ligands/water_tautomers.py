@@ -91,9 +91,10 @@ SWAPPED = (
     "[OX2H:1][C:2]=!@[C:3]1[C:4](=[O:5])[CX3](=O)[#8X2,#7X3]*1",
     "[OX2H:1][C:2]=!@[C:3]1[C:4](=[O:5])[#6]~*~*~[CX3]1=O",
     "[OX2H:1][C:2]=!@[C:3]!@[C:4]=[NX2:5][#6]",
+    "[NX3H1:1]1[C:2]=[NX2:3][C:4](=[NX2:5])[NX3]1",
 )
 """Enols whose hydrogen belongs at the other end: 4-hydroxy-1,2-quinones, enols outside the ring of
-acylated diketones, and those of imines."""
+acylated diketones, and those of imines. Likewise a triazole that is not drawn aromatic."""
 STAYS = "[OX2H]c1cc2ccccc2cn1"
 HALOGENS = frozenset((9, 17, 35, 53))
 DONORS = frozenset((7, 8, 16))

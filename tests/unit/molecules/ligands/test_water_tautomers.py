@@ -77,6 +77,7 @@ DRAWN = {
         "CNC(=O)c1c(O)c2ccccc2n(C)c1=O",
     ),
     "a dihydrotriazolopyrimidine": ("CC1=CC(C)N2N=CNC2=N1", "CC1=CC(C)n2ncnc2N1"),
+    "a dihydrotriazolopyrimidine, other hydrogen": ("CC1=CC(C)N2NC=NC2=N1", "CC1=CC(C)n2ncnc2N1"),
     "an iminoketone": ("CC(=O)CC(C)=NC", "CNC(C)=CC(C)=O"),
     "an iminoketone's enol": ("CC(O)=CC(C)=NC", "CNC(C)=CC(C)=O"),
     "a methylpyrimidinone": ("C=C1C=C(O)N(C)C(=NC)N1", "CNc1nc(C)cc(=O)n1C"),
