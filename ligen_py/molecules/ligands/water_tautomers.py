@@ -3,13 +3,13 @@
 Libraries draw 2-pyridone, hypoxanthine or thiones also with a hydroxy or thiol group beside or
 opposite a ring nitrogen, amines there as imines, imides as imidic acids, and amides and esters as
 enols, also in five-rings that look aromatic then (oxindole as 2-hydroxyindole), and indoles with
-their hydrogen at C2, so that the benzene ring has none of its double bonds; methylated enaminones
-and pyrazolones have a methylene group, and nitroethenediamines (ranitidine) are drawn as amidines.
-Water has a hundredth to a hundred thousandth of these, or less, and as little of 2H-indazoles
-(Elguero et al., "The Tautomerism of Heterocycles", 1976; Beak, Acc. Chem. Res. 10:186, 1977). Acids
-of phosphorus(III) have their hydrogen at phosphorus: phosphorous acid is HP(=O)(OH)2. Thio acids,
-of which water has the ion alone, have theirs at a carboxylic acid's sulfur and a phosphoric acid's
-oxygen.
+their hydrogen at C2, so that the benzene ring has none of its double bonds; 1-hydroxy-2-pyridones
+and pyrithiones are drawn as N-oxides; methylated enaminones and pyrazolones have a methylene group,
+and nitroethenediamines (ranitidine) are drawn as amidines. Water has a hundredth to a hundred
+thousandth of these, or less, and as little of 2H-indazoles (Elguero et al., "The Tautomerism of
+Heterocycles", 1976; Beak, Acc. Chem. Res. 10:186, 1977). Acids of phosphorus(III) have their
+hydrogen at phosphorus: phosphorous acid is HP(=O)(OH)2. Thio acids, of which water has the ion
+alone, have theirs at a carboxylic acid's sulfur and a phosphoric acid's oxygen.
 
 Rings with a 1,3-diketone have one drawing, too: pyrazolidinediones, barbiturates, Meldrum's acid,
 indanediones and tetramic acids as ketones, coumarins, pyrones, quinolones, tetronic acids, oxicams
@@ -44,6 +44,7 @@ GROUPS = (
     ("[nH:1]1[o,nX3][c;!$(c=C)]c[c:2]1=[O:3]", False),
     ("[nH:1]1[c;!$(c=C)]c[c:2](=[O:3])[o,nX3]1", False),
     ("[CX4;H1,H2:1]1[CX3:2](=[O:3])[OX2,NX3][NX2]=[CX3]1", False),
+    ("[OX2H,SX2H:1][c:2][n+][O-:3]", False),
     ("[OX2H,SX2H:1][PX3:2]", False),
     ("[SX2H:1][PX4:2]=[OX1:3]", False),
     ("[OX2H:1][CX3:2](=[SX1:3])[#6]", False),
@@ -91,9 +92,10 @@ SWAPPED = (
     "[OX2H:1][C:2]=!@[C:3]1[C:4](=[O:5])[CX3](=O)[#8X2,#7X3]*1",
     "[OX2H:1][C:2]=!@[C:3]1[C:4](=[O:5])[#6]~*~*~[CX3]1=O",
     "[OX2H:1][C:2]=!@[C:3]!@[C:4]=[NX2:5][#6]",
+    "[NX3H1:1]1[C:2]=[NX2:3][C:4](=[NX2:5])[NX3]1",
 )
 """Enols whose hydrogen belongs at the other end: 4-hydroxy-1,2-quinones, enols outside the ring of
-acylated diketones, and those of imines."""
+acylated diketones, and those of imines. Likewise a triazole that is not drawn aromatic."""
 STAYS = "[OX2H]c1cc2ccccc2cn1"
 HALOGENS = frozenset((9, 17, 35, 53))
 DONORS = frozenset((7, 8, 16))
@@ -323,6 +325,10 @@ def _moved(mol: Chem.Mol, place: _Place) -> Chem.Mol | None:
         nitrogen.SetNumExplicitHs(nitrogen.GetTotalNumHs() + 1)
     elif nitrogen.GetIsAromatic():
         nitrogen.SetNumExplicitHs(1)
+    elif nitrogen.GetFormalCharge() < 0:  # an N-oxide's oxygen
+        for atom in (nitrogen, *nitrogen.GetNeighbors()):
+            atom.SetFormalCharge(0)
+        nitrogen.SetNoImplicit(False)
     else:
         bond = changed.GetBondBetweenAtoms(place.carbon, place.nitrogen)
         bond.SetStereo(Chem.BondStereo.STEREONONE)
