@@ -19,6 +19,7 @@
 
 #include "descent.clh"
 #include "energy.clh"
+#include "heat.clh"
 #include "random.clh"
 
 // Columns of the inverse Hessian belong to the lanes of their degrees of freedom. They are in
@@ -249,7 +250,7 @@ __kernel void find_terms(__constant float4 *pair_table,
 KERNEL void refine(
     __global const field_ligand_t *ligands,
     __global const int4 *items,   // ligand, its first place of the item, one past the last
-    __global const int *in_heat,  // a place: the pose that is there in this heat
+    __global const int *in_heat,  // a place: the pose that is there in this heat, or EMPTY
     int evaluations,
     float temperature,
     float amplitude,
@@ -275,6 +276,7 @@ KERNEL void refine(
   SG_SETUP(sg);
   __local float4 all_room[SG_TOGETHER * NUMBERS_APART / 4], hinges[2 * PIECES];
   const int4 item = items[sg.item / SG_TOGETHER];
+  if (in_heat[item.y] == EMPTY) return;
   const field_ligand_t l = ligands[item.x];
   __local float *room = (__local float *)all_room + sg.index * NUMBERS_APART;
   const int count = RIGID + l.torsions, most = l.rounds > 0 ? evaluations : 1;
@@ -325,11 +327,11 @@ KERNEL void refine(
       if (sg_any_together(sg, finished)) {
         // The next pose of the sub-group.
         pose = finished ? pose + SG_TOGETHER : pose;
-        active = pose < item.z;
+        active = pose < item.z && in_heat[min(pose, item.z - 1)] != EMPTY;
         if (!sg_any_together(sg, active)) break;
         if (finished) {
-          // A part of a warp without a pose of its own looks at the last one, and writes nothing.
-          row = in_heat[min(pose, item.z - 1)];
+          // A part of a warp without a pose of its own looks at the first one, and writes nothing.
+          row = in_heat[active ? pose : item.y];
           earlier = l.first_round > 0 ? energies[row].y : INFINITY;
           for (int k = 0; k < OWN; k++) {
             const int d = k * SG_SIZE + sg.lane;

@@ -12,6 +12,7 @@
 // NumPy twin: ligen_py/engine/refinement/reference.py.
 
 #include "descent.clh"
+#include "heat.clh"
 #include "lane_energy.clh"
 #include "random.clh"
 
@@ -219,7 +220,7 @@ static real change_at_random(const descent_t *w,
 __attribute__((reqd_work_group_size(LANES, 1, 1))) __kernel void refine_lanes(
     __global const field_ligand_t *ligands,
     __global const int4 *items,   // ligand, its first place of the item, one past the last
-    __global const int *in_heat,  // a place: the pose that is there in this heat
+    __global const int *in_heat,  // a place: the pose that is there in this heat, or EMPTY
     int evaluations,
     float temperature,
     float amplitude,
@@ -244,6 +245,7 @@ __attribute__((reqd_work_group_size(LANES, 1, 1))) __kernel void refine_lanes(
     int scratch_reals,  // of a lane: what its largest ligand needs
     __global real *scratch) {
   const int4 item = items[get_group_id(0)];
+  if (in_heat[item.y] == EMPTY) return;
   const field_ligand_t l = ligands[item.x];
   const int lane = get_local_id(0), count = RIGID + l.torsions, rounds = l.rounds;
   uchar piece[MAX_ATOMS];
@@ -293,8 +295,10 @@ __attribute__((reqd_work_group_size(LANES, 1, 1))) __kernel void refine_lanes(
         // The next pose of the lane.
         pose = select(pose, pose + LANES * POSES, finished);
         active = pose < item.z;
+        row = gather_whole(in_heat, select((whole)(item.y), pose, active));
+        active &= row != EMPTY;
         if (!ANY(active)) break;
-        row = gather_whole(in_heat, min(pose, (whole)(item.z - 1)));
+        row = select((whole)(in_heat[item.y]), row, active);
         if (l.first_round > 0) earlier = gather(energies, 2 * row + 1);
         const whole first = gather_whole(first_angle, row);
         const lane_place_t given = {

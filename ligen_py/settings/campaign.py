@@ -42,7 +42,12 @@ PRESETS: dict[str, dict[str, dict[str, Any]]] = {
         "parse": {"conformers": 1},
         "dock": {"num_restart": 128, "max_num_poses": 128},
         "filter": {"max_num_poses": 128},
-        "refine": {"evaluations": 10, "finalists": 8, "max_num_poses": 6},
+        "refine": {
+            "evaluations": 10,
+            "finalists": 8,
+            "conformers_compete": True,
+            "max_num_poses": 6,
+        },
         "score": {"functions": ["vina", "ad4"]},
     },
     "standard": {},

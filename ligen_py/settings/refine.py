@@ -37,6 +37,11 @@ class RefineSettings(Section):
         description="poses refined to the end: again and again the quarter of lowest energy goes "
         "on with four times the rounds, until so many are left; 0: none goes on",
     )
+    conformers_compete: bool = Field(
+        False,
+        description="of all conformers of a state together go on as many poses as of one, those of "
+        "lowest energy; false: so many of each",
+    )
     field: EnergyName = Field("vina", description="scoring function of the field")
     spacing: float = Field(
         0.375, ge=0.2, le=1.0, description="the field's grid spacing, in Angstrom"

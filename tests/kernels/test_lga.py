@@ -429,6 +429,7 @@ def test_the_memory_of_a_batch_is_bounded(
     none = Found(*(np.zeros(0) for _ in range(6)))
     for name in ("_filled", "empty"):
         monkeypatch.setattr(buffers, name, noted(getattr(buffers, name)))
+    monkeypatch.setattr(batched, "SIDE_BY_SIDE", ())  # buffers are noted in one thread
     monkeypatch.setattr(batched, "Launch", lambda *_: None)
     monkeypatch.setattr(batched, "build", lambda *_: None)
     monkeypatch.setattr(lga, "_maps", lambda _: None)

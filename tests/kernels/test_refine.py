@@ -40,7 +40,7 @@ from ligen_py.records.functions.xscore import XScoreLigands
 from ligen_py.records.kept import Verdict
 from ligen_py.records.limits import MAX_ATOMS
 from ligen_py.records.poses import Poses
-from ligen_py.records.rows import unequal
+from ligen_py.records.rows import rows_below, subset, unequal
 from ligen_py.settings.refine import RefineSettings
 from tests.runtimes import leave_to_the_first
 from tests.xscore_input import as_vina, charged_receptor, random_receptor, with_types
@@ -407,7 +407,8 @@ def test_the_lowest_poses_go_on_from_where_they_are(device: Device, form: str) -
     assert np.array_equal(both.before, first.before)
     more = 2 * packing.rounds_of(np.diff(ligands.first_torsion), 4).sum()
     assert one_heat + more <= refiner.evaluations - one_heat <= one_heat + 12 * more
-    rows = twin.lowest(first.after, poses.first_pose, packing.quarter(given.counts, 2))
+    rivals = np.arange(len(given.counts))
+    rows = twin.lowest(first.after, poses.first_pose, rivals, packing.quarter(given.counts, 2))
     left_out = np.setdiff1d(np.arange(len(first.after)), rows)
     assert np.array_equal(both.after[left_out], first.after[left_out])
     assert np.array_equal(both.poses.quaternion[left_out], first.poses.quaternion[left_out])
@@ -425,6 +426,40 @@ def test_the_lowest_poses_go_on_from_where_they_are(device: Device, form: str) -
     assert packed.heats[2]["rounds"][0] == 16
 
 
+def test_conformers_of_a_state_compete(
+    device: Device, form: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of three conformers as many poses go on as of one, whatever batch they would be cut into."""
+    if device.is_simulator:
+        pytest.skip("too slow")
+    monkeypatch.setattr(refining, "BATCH_LIGANDS", 2)
+    given = system(device).by(form)
+    atoms = rows_below(given.ligands, "ligand", np.array([1, 1, 1, 1, 0]))
+    ligands = subset(given.ligands, atoms)
+    smiles = np.array(["C", "C", "C", "N", "N"], object)
+    ligands = replace(ligands, entry=np.array([0, 0, 0, 0, 1]), smiles=smiles)
+    poses = take(
+        replace(make_poses(ligands, 5), translation=np.tile(given.poses.translation[:5], (5, 1))),
+        *(np.arange(25)[:-2], np.array([5, 5, 5, 5, 3])),
+    )
+    kinds = given.kinds[atoms["atom"]]
+    settings = heats(2).model_copy(update={"conformers_compete": True})
+    first = given.refiner.refine(
+        ligands, poses, settings.model_copy(update={"finalists": 0}), kinds
+    )
+    before = given.refiner.evaluations
+    both = given.refiner.refine(ligands, poses, settings, kinds)
+    rivals = packing.rivals_of(ligands, settings)
+    assert rivals.tolist() == [0, 0, 0, 1, 2]
+    rows = twin.lowest(first.after, poses.first_pose, rivals, np.array([2, 2, 2]))
+    assert given.refiner.evaluations > 2 * before
+    left_out = np.setdiff1d(np.arange(len(first.after)), rows)
+    assert np.array_equal(both.after[left_out], first.after[left_out])
+    assert np.array_equal(both.poses.quaternion[left_out], first.poses.quaternion[left_out])
+    assert (both.after[rows] <= first.after[rows]).all()
+    assert (both.after[rows] < first.after[rows] - 1e-3).sum() > 2
+
+
 def test_a_second_heat_begins_where_the_first_has_ended(
     device: Device, form: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -436,7 +471,7 @@ def test_a_second_heat_begins_where_the_first_has_ended(
     poses = given.poses
     first, both = (given.refined(1, 3, finalists=finalists) for finalists in (0, 2))
     fewer = packing.quarter(given.counts, 2)
-    rows = twin.lowest(first.after, poses.first_pose, fewer)
+    rows = twin.lowest(first.after, poses.first_pose, np.arange(len(fewer)), fewer)
     then = replace(given, poses=take(first.poses, rows, fewer)).refined(1, 3)
     assert (then.after < first.after[rows] - 0.1).any()
     assert both.after[rows] == pytest.approx(then.after, rel=1e-3, abs=2e-2)
@@ -445,23 +480,33 @@ def test_a_second_heat_begins_where_the_first_has_ended(
 def test_the_device_chooses_as_numpy_does(device: Device) -> None:
     """Ties, numbers that are none and ligands of which none or all go on, among other poses."""
     rng = np.random.default_rng(4)
-    counts = np.array([7, 0, 1, 130, 12, 3])
-    fewer = np.array([2, 0, 1, 33, 0, 3])
+    counts = np.array([7, 0, 1, 130, 12, 3, 60, 4, 0, 9])
+    rivals = np.array([0, 1, 2, 3, 4, 5, 6, 6, 6, 6])
+    together = np.array([2, 0, 1, 33, 0, 3, 20])
+    fewer = np.minimum(counts, together[rivals])
     energies = rng.integers(0, 9, (counts.sum(), 2)).astype(np.float32)
     energies[rng.random(len(energies)) < 0.2, 1] = np.nan
     energies[rng.random(len(energies)) < 0.1, 1] = np.inf
     order = rng.permutation(len(energies)).astype(np.int32)  # places of poses in the heat
-    spans = np.stack([np.cumsum(counts) - counts, counts, np.cumsum(fewer) - fewer, fewer], axis=1)
-    given = (np.int32(spans), order, energies, np.full(fewer.sum(), -1, np.int32))
+    first = np.concatenate([[0], np.cumsum(counts)])
+    owner = np.repeat(np.arange(len(counts)), counts)
+    # Places at the end of a ligand that nobody took in the heat before.
+    taken = np.ones(len(order), bool)
+    taken[first[1:][counts > 3] - 1] = False
+    energies[order[~taken], 1] = np.nan  # so the twin would choose them last
+    expected = twin.lowest(energies[order, 1], first, rivals, together)
+    places = np.where(taken, order, packing.EMPTY).astype(np.int32)
+    limits = packing.limits_of(rivals, counts, fewer, together[rivals])
+    given = (*limits, places, energies, np.full(fewer.sum(), packing.EMPTY, np.int32))
     arrays = [buffers.exchange(device, array) for array in given]
     program = build(device, refining.HEATS)
     program.kernel("keep_lowest")(device.queue, (192, len(counts)), (64, 1), *arrays)
-    found = buffers.download(device, arrays[3], fewer.sum(), np.int32)
-    first = np.concatenate([[0], np.cumsum(counts)])
-    expected = order[twin.lowest(energies[order, 1], first, fewer)]
-    for last, number in zip(np.cumsum(fewer), fewer, strict=True):
-        mine, wanted = (sorted(rows[last - number : last]) for rows in (found, expected))
-        assert mine == wanted
+    found = buffers.download(device, arrays[-1], fewer.sum(), np.int32)
+    for ligand, (last, number) in enumerate(zip(np.cumsum(fewer), fewer, strict=True)):
+        mine = found[last - number : last]
+        wanted = order[expected[(owner[expected] == ligand) & taken[expected]]]
+        assert sorted(mine[mine != packing.EMPTY]) == sorted(wanted)
+        assert (mine[len(wanted) :] == packing.EMPTY).all()
 
 
 @pytest.mark.parametrize("name", ["vina", "ad4"])
@@ -579,10 +624,13 @@ def test_the_memory_of_a_batch_is_bounded(
         for ligands, count in ((1, 1), (1, 192), (4, 1), (4, 192)):
             given = as_vina_ligands(make_ligands([size] * ligands))
             poses = make_poses(given, count)
-            for rows, classes in refiner._batches(given, poses):
+            rivals = packing.rivals_of(given, settings)
+            for rows, classes in refiner._batches(given, rivals, poses):
                 taken.clear()
                 kinds, choose = given.type, rounds > 0
-                refiner._prepared(given, rows, classes, poses, settings, kinds, choose=choose)
+                refiner._prepared(
+                    given, rows, classes, rivals, poses, settings, kinds, choose=choose
+                )
                 assert sum(taken) <= refining._bytes(len(rows), len(rows) * count, classes)
 
 
@@ -713,6 +761,9 @@ def test_energies_that_are_no_number_are_kept_last(device: Device) -> None:
 def test_the_lowest_of_equals_come_first() -> None:
     energies = np.array([1, np.nan, 1, np.inf, 0, 0, np.nan, -1], np.float32)
     first = np.array([0, 4, 4, 6, 8])
-    found = twin.lowest(energies, first, np.array([3, 0, 1, 2]))
+    alone = np.arange(4)
+    found = twin.lowest(energies, first, alone, np.array([3, 0, 1, 2]))
     assert found.tolist() == [0, 2, 3, 4, 6, 7]
-    assert twin.lowest(energies, first, np.array([1, 0, 2, 1])).tolist() == [0, 4, 5, 7]
+    assert twin.lowest(energies, first, alone, np.array([1, 0, 2, 1])).tolist() == [0, 4, 5, 7]
+    together = np.array([0, 0, 1, 1])
+    assert twin.lowest(energies, first, together, np.array([2, 3])).tolist() == [0, 2, 4, 5, 7]

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ligen_py.engine.batches import by_batches
+from ligen_py.engine.batches import by_batches, spans
 from ligen_py.engine.constants import ATOM_CLASSES
 from ligen_py.engine.filtering.batched import BATCH_BYTES, PLACE_BYTES, Call
 from ligen_py.engine.geometry import in_blocks
@@ -26,11 +26,14 @@ from ligen_py.engine.refinement.ligand_keys import FREEDOM_CLASSES, RIGID
 from ligen_py.engine.refinement.maps import Grid, cells_of, field_macros
 from ligen_py.engine.refinement.packing import (
     BATCH_COLUMNS,
+    EMPTY,
     STRUCTS,
     RefineBatch,
     heats_of,
+    limits_of,
     most_rows,
     pack,
+    rivals_of,
     scratch_reals,
 )
 from ligen_py.errors import DeviceError
@@ -165,18 +168,19 @@ class Refiner:
         """Refine every pose; those of each ligand in turn, with `choose` the kept ones alone."""
         every: list[Found] = []
         posed = int(np.count_nonzero(np.diff(poses.first_pose)))
+        rivals = rivals_of(ligands, settings)
         pace = Pace(f"ligands refined (rounds: {settings.rounds})", posed)
 
         def run(some: Sequence[Batch]) -> None:
             """Refine the poses of some batches side by side."""
             ready = [
-                self._prepared(ligands, *batch, poses, settings, kinds, choose=choose)
+                self._prepared(ligands, *batch, rivals, poses, settings, kinds, choose=choose)
                 for batch in some
             ]
             every.extend(self._run(ready))
 
-        for together in self._together(self._batches(ligands, poses), poses):
-            for done in self._in_memory(run, together):
+        for together in self._together(self._batches(ligands, rivals, poses), poses):
+            for done in self._in_memory(run, together, rivals):
                 pace.add(done)
         width = 0 if choose or settings.rounds else FREEDOM_CLASSES[-1]
         return in_order(every, np.diff(ligands.first_torsion), width)
@@ -196,7 +200,7 @@ class Refiner:
             yield some
 
     def _in_memory(
-        self, run: Callable[[Sequence[Batch]], None], some: Sequence[Batch]
+        self, run: Callable[[Sequence[Batch]], None], some: Sequence[Batch], rivals: np.ndarray
     ) -> Iterator[int]:
         """Run batches side by side, or without the memory for it one by one; ligands done."""
         if len(some) > 1:
@@ -209,15 +213,21 @@ class Refiner:
                 return
         for rows, classes in some:
 
-            def alone(part: np.ndarray, classes: Classes = classes) -> None:
-                """Refine the poses of a part of the batch."""
-                run([(part, classes)])
+            def alone(part: np.ndarray, batch: Batch = (rows, classes)) -> int:
+                """Refine the poses of a part of the batch; ligands done."""
+                rows, classes = batch
+                some = rows[np.isin(rivals[rows], part)]
+                run([(some, classes)])
+                return len(some)
 
-            for done, _ in by_batches(self.device, alone, rows):
-                yield len(done)
+            for _, done in by_batches(self.device, alone, np.unique(rivals[rows])):
+                yield done
 
-    def _batches(self, ligands: Ligands, poses: Poses) -> Iterator[Batch]:
-        """Ligands with poses, of one class at a time; those with the longest chains first."""
+    def _batches(self, ligands: Ligands, rivals: np.ndarray, poses: Poses) -> Iterator[Batch]:
+        """Ligands with poses, of one class at a time; those with the longest chains first.
+
+        `rivals`, see `rivals_of`, of one class are in one batch.
+        """
         counts = np.diff(poses.first_pose)
         freedoms = RIGID + np.diff(ligands.first_torsion)
         by_lanes = self._source == BY_LANES
@@ -234,8 +244,12 @@ class Refiner:
                     lanes = np.where(counts < FEW_POSES, few, many)
                 for number in np.unique(lanes[here]):
                     rows = np.flatnonzero(here & (lanes == number))
-                    for start in range(0, len(rows), BATCH_LIGANDS):
-                        some = rows[start : start + BATCH_LIGANDS]
+                    _, first, counted = np.unique(
+                        rivals[rows], return_index=True, return_counts=True
+                    )
+                    limits = np.append(first, len(rows))
+                    for start, end in spans(counted, BATCH_LIGANDS):
+                        some = rows[limits[start] : limits[end]]
                         yield some, Classes(atoms, freedom, int(number))
 
     def _prepared(
@@ -243,6 +257,7 @@ class Refiner:
         ligands: Ligands,
         rows: np.ndarray,
         classes: Classes,
+        rivals: np.ndarray,
         poses: Poses,
         settings: RefineSettings,
         kinds: np.ndarray,
@@ -251,16 +266,17 @@ class Refiner:
     ) -> "Launch":
         """All buffers of a batch: making a large one waits for kernels that run."""
         device = self.device
-        heats = heats_of(np.diff(poses.first_pose)[rows], settings)
+        _, own_rivals = np.unique(rivals[rows], return_inverse=True)
+        heats, together = heats_of(np.diff(poses.first_pose)[rows], own_rivals, settings)
         batch = pack(ligands, rows, self.field, settings, kinds, len(heats))
         chosen = ranges(poses.first_pose[rows], heats[0])
         lengths = np.diff(poses.first_torsion)[chosen]
-        spans = poses.first_pose[rows], poses.first_pose[rows + 1]
-        degrees = joined_slices(poses.torsion, *(poses.first_torsion[ends] for ends in spans))
+        slices = poses.first_pose[rows], poses.first_pose[rows + 1]
+        degrees = joined_slices(poses.torsion, *(poses.first_torsion[ends] for ends in slices))
         count, width = len(chosen), 0 if settings.rounds else classes.freedoms
         results = (
-            buffers.exchange(device, joined_slices(poses.quaternion, *spans)),
-            buffers.exchange(device, joined_slices(poses.translation, *spans)),
+            buffers.exchange(device, joined_slices(poses.quaternion, *slices)),
+            buffers.exchange(device, joined_slices(poses.translation, *slices)),
             buffers.exchange(device, in_blocks(np.deg2rad, degrees)),
             buffers.empty(device, count * width, np.float32),
             buffers.empty(device, count * 2, np.float32),
@@ -277,14 +293,15 @@ class Refiner:
             np.float32(settings.temperature),
             np.float32(settings.amplitude),
             self.field.maps.grid.row(),
-            buffers.upload(device, joined_slices(poses.restart, *spans)),
+            buffers.upload(device, joined_slices(poses.restart, *slices)),
             buffers.upload(device, (np.cumsum(lengths) - lengths).astype(np.int32)),
             *results,
         )
         calls, places = list(work.before), buffers.upload(device, np.arange(count, dtype=np.int32))
         for heat, items in enumerate(work.items):
             if heat:
-                choice, places = self._choice(heats[heat - 1], heats[heat], places, refined[-1])
+                limits = limits_of(own_rivals, heats[heat - 1], heats[heat], together[heat])
+                choice, places = self._choice(*limits, places, refined[-1])
                 calls.append(choice)
             in_heat = of_heats[heat], buffers.upload(device, items), places
             size = (len(items) * work.local,), (work.local,)
@@ -294,16 +311,16 @@ class Refiner:
         return Launch(tuple(calls), results, rows, heats[0], lengths, width, kept)
 
     def _choice(
-        self, counts: np.ndarray, fewer: np.ndarray, places: Any, energies: Any
+        self, ligands: np.ndarray, rivals: np.ndarray, places: Any, energies: Any
     ) -> tuple["Call", Any]:
-        """Which poses go on to the next heat, `fewer` (ligands,) of `counts`; and their places."""
-        spans = [np.cumsum(counts) - counts, counts, np.cumsum(fewer) - fewer, fewer]
-        ligands = buffers.upload(self.device, np.stack(spans, axis=1).astype(np.int32))
-        width = -(-int(counts.max()) // GROUP) * GROUP
-        more = buffers.empty(self.device, int(fewer.sum()), np.int32)
-        size = (width, len(counts)), (GROUP, 1)
-        arguments = ligands, places, energies, more
-        return (build(self.device, HEATS), "keep_lowest", *size, arguments), more
+        """Which poses go on to the next heat, and its places. See `limits_of`."""
+        device = self.device
+        width = -(-int(ligands[:, 1].max()) // GROUP) * GROUP
+        more = buffers.exchange(device, np.full(ligands[:, 3].sum(), EMPTY, np.int32))
+        size = (width, len(ligands)), (GROUP, 1)
+        limits = buffers.upload(device, ligands), buffers.upload(device, rivals)
+        arguments = *limits, places, energies, more
+        return (build(device, HEATS), "keep_lowest", *size, arguments), more
 
     def _run(self, ready: Sequence["Launch"]) -> list[Found]:
         """Launch batches side by side; the poses of each."""

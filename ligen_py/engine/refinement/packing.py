@@ -38,6 +38,9 @@ STRUCTS = {"field_ligand_t": LIGAND}
 """Rows of tables that energies in a field need (kernels/include/energy.clh)."""
 
 
+EMPTY = -1
+"""A place of a heat that no pose took."""
+
 FEWER = 4
 """After a heat one pose in so many goes on, with so many times the rounds."""
 
@@ -57,15 +60,50 @@ def rounds_of(torsions: np.ndarray, rounds: int) -> np.ndarray:
     return np.clip(grown, rounds, MOST_ROUNDS * rounds)
 
 
-def heats_of(counts: np.ndarray, settings: RefineSettings) -> list[np.ndarray]:
-    """How many poses of each ligand (ligands,) are in each heat, of `counts` in the first.
+def rivals_of(ligands: Ligands, settings: RefineSettings) -> np.ndarray:
+    """For each ligand a number (ligands,) that it shares with those whose poses it competes with.
 
-    Without rounds and without finalists there is one heat.
+    Those are the conformers of one state, or, unless `settings` say so, none.
     """
-    heats = [counts]
-    while settings.rounds and (fewer := quarter(heats[-1], settings.finalists)).any():
-        heats.append(fewer)
-    return heats
+    if not settings.conformers_compete:
+        return np.arange(len(ligands.entry))
+    begins = (np.diff(ligands.entry) != 0) | (ligands.smiles[1:] != ligands.smiles[:-1])
+    return np.concatenate([[0], np.cumsum(begins)])[: len(ligands.entry)]
+
+
+def heats_of(
+    counts: np.ndarray, rivals: np.ndarray, settings: RefineSettings
+) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """Most poses of each ligand in each heat, of `counts` in the first, and those of its rivals.
+
+    Each array is (ligands,). Without rounds and without finalists there is one heat.
+    """
+    most = np.zeros(rivals.max(initial=-1) + 1, np.int64)
+    np.maximum.at(most, rivals, counts)
+    heats, together = [counts], [most[rivals]]
+    while settings.rounds and (fewer := quarter(together[-1], settings.finalists)).any():
+        together.append(fewer)
+        heats.append(np.minimum(heats[-1], fewer))
+    return heats, together
+
+
+def limits_of(
+    rivals: np.ndarray, counts: np.ndarray, fewer: np.ndarray, together: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """What kernels/batched/heats.cl reads of each ligand, and of its rivals, int32 (ligands, 4).
+
+    Args:
+        rivals: numbers from 0, ascending (ligands,).
+        counts: places in the heat that has ended (ligands,).
+        fewer: places in the next.
+        together: places of all rivals in the next (ligands,).
+    """
+    start = np.cumsum(counts) - counts
+    of_ligand = start, counts, np.cumsum(fewer) - fewer, fewer
+    first, last = (np.searchsorted(rivals, rivals, side) for side in ("left", "right"))
+    of_rivals = start[first], (start + counts)[last - 1], together, np.zeros_like(together)
+    ligands, everyone = (np.stack(each, axis=1) for each in (of_ligand, of_rivals))
+    return ligands.astype(np.int32), everyone.astype(np.int32)
 
 
 def quarter(counts: np.ndarray, finalists: int) -> np.ndarray:

@@ -276,16 +276,22 @@ def perturbed(
     return place.moved(step)
 
 
-def lowest(energies: np.ndarray, first_pose: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """Rows of the `counts` (ligands,) poses of lowest energy of each ligand, rising.
+def lowest(
+    energies: np.ndarray, first_pose: np.ndarray, rivals: np.ndarray, counts: np.ndarray
+) -> np.ndarray:
+    """Rows of the poses of lowest energy among those that compete, rising.
 
-    Of equal energies the first is lower; one that is no number is higher than all others.
+    Ligands (ligands,) of one number in `rivals`, which ascends from 0, compete; of all their poses
+    so many are chosen as `counts` has for that number. Of equal energies the first is lower; one
+    that is no number is higher than all others.
 
-    >>> lowest(np.array([3, 1, 2, 5, 5]), np.array([0, 3, 5]), np.array([2, 1]))
+    >>> energies, first_pose = np.array([3, 1, 2, 5, 5]), np.array([0, 2, 3, 5])
+    >>> lowest(energies, first_pose, rivals=np.array([0, 0, 1]), counts=np.array([2, 1]))
     array([1, 2, 3])
     """
     chosen = [np.zeros(0, np.int64)]
-    for first, last, count in zip(first_pose[:-1], first_pose[1:], counts, strict=True):
+    limits = first_pose[np.searchsorted(rivals, np.arange(len(counts) + 1))]
+    for first, last, count in zip(limits[:-1], limits[1:], counts, strict=True):
         order = np.argsort(energies[first:last], kind="stable")
         chosen.append(first + np.sort(order[:count]))
     return np.concatenate(chosen)
