@@ -39,7 +39,6 @@ THOROUGH: dict[str, dict[str, Any]] = {
 
 PRESETS: dict[str, dict[str, dict[str, Any]]] = {
     "draft": {
-        "parse": {"conformers": 1},
         "dock": {"num_restart": 128, "max_num_poses": 128},
         "filter": {"max_num_poses": 128},
         "refine": {
@@ -77,7 +76,7 @@ class Method(Section):
 
     effort: Effort = Field(
         "standard",
-        description="preset for `search` and the keys of parse, dock, lga, filter, refine and "
+        description="preset for `search` and the keys of dock, lga, filter, refine and "
         "score that are not set",
     )
     search: Literal["ligen", "lga"] = Field(

@@ -226,6 +226,7 @@ REPLANNED: dict[str, set[str]] = {
     "kernels/include/field_input.clh": {"lga", "refine"},
     "kernels/include/genetic.clh": {"lga"},
     "kernels/include/geometry.clh": {*DEVICE, "lga"},
+    "kernels/include/heat.clh": {"refine"},
     "kernels/include/individual.clh": {"lga"},
     "kernels/include/judge.clh": {"lga"},
     "kernels/include/dock_batch.clh": {"dock", "lga"},

@@ -89,6 +89,6 @@ def effort_table() -> str:
     for part, values in efforts[0].items():
         for key in values if isinstance(values, dict) else ():
             if (part, key) in changed:
-                cells = [str(effort[part][key]).replace("'", "") for effort in efforts]
+                cells = [json.dumps(effort[part][key]).replace('"', "") for effort in efforts]
                 lines.append(f"| `{part}.{key}` | {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
