@@ -1,6 +1,7 @@
 """Launches that fail for want of memory are tried again with less, on every OpenCL device found."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any, get_args
 
@@ -16,6 +17,7 @@ from ligen_py.engine.genetic.batched import Form
 from ligen_py.engine.random_input import make_ligands, make_poses
 from ligen_py.opencl import buffers, program
 from ligen_py.opencl.device import Device
+from ligen_py.opencl.tuning import tuned
 from tests.kernels.test_dock import plan
 from tests.kernels.test_filter import settings
 from tests.kernels.test_lga import field_of, ligands_of, searched
@@ -120,7 +122,7 @@ def test_latency(
         pytest.skip("the order is the host's")
     ligands, search = make_ligands([(5, 0), (9, 2), (14, 1), (7, 1), (8, 0)]), plan(4)
     every = np.arange(5)
-    monkeypatch.setitem(latency.QUEUES, device.kind, 3)
+    monkeypatch.setattr(latency, "tuned", lambda *given: replace(tuned(*given), queues=3))
     expected, docker, docked = LatencyDocker(device, search), LatencyDocker(device, search), []
     with monkeypatch.context() as once:
         if call == "wait":
