@@ -47,6 +47,13 @@ class ParseSettings(Section):
     macrocycle_conformers: int = Field(
         8, ge=1, le=64, description="the same for molecules with a ring of eight atoms or more"
     )
+    max_strain: float = Field(
+        6.0,
+        ge=0,
+        le=1000,
+        description="largest strain of a start conformer's rings above their lowest shapes, but "
+        "for those of macrocycles, in kcal/mol",
+    )
     embed: Literal["never", "missing", "always"] = Field(
         "missing",
         description="make 3-D coordinates for no record, for records without, or for all",

@@ -83,6 +83,7 @@ def assemble(
     torsions: Torsions,
     cache: ShapeCache,
     limit: int,
+    most_strain: float = np.inf,
     makes: bool = True,
 ) -> tuple[np.ndarray, np.ndarray] | None:
     """Conformers of a molecule in docking order, and their strain.
@@ -93,6 +94,7 @@ def assemble(
         torsions: its rotatable bonds.
         cache: shapes of pieces.
         limit: most conformers; they differ in the shapes of rings.
+        most_strain: kcal/mol; more strained ones are made only where all others clash.
         makes: whether shapes that are not known are made.
 
     Returns:
@@ -112,16 +114,19 @@ def assemble(
     chosen = combinations([len(piece.points) for piece in pieces], BLOCKS * limit)
     distant = Chem.GetDistanceMatrix(bare) > FARTHEST_BOND
     strain = sum(piece.strain[chosen[:, number]] for number, piece in enumerate(pieces))
-    found, strains = np.empty((0, len(near), 3)), np.empty(0)
-    for start in range(0, len(chosen), limit):
-        some = slice(start, start + limit)
-        xyz = _joined(pieces, chosen[some], near, torsions, fragments.flat, distant)
-        fine = _repaired(xyz, torsions, distant)
-        found = np.concatenate([found, xyz[fine]])[:limit]
-        strains = np.concatenate([strains, strain[some][fine]])[:limit]
-        if len(found) == limit:
-            break
-    return (found, strains) if len(found) else None
+    for rows in (np.flatnonzero(strain <= most_strain), np.flatnonzero(strain > most_strain)):
+        found, strains = np.empty((0, len(near), 3)), np.empty(0)
+        for start in range(0, len(rows), limit):
+            some = rows[start : start + limit]
+            xyz = _joined(pieces, chosen[some], near, torsions, fragments.flat, distant)
+            fine = _repaired(xyz, torsions, distant)
+            found = np.concatenate([found, xyz[fine]])[:limit]
+            strains = np.concatenate([strains, strain[some][fine]])[:limit]
+            if len(found) == limit:
+                break
+        if len(found):
+            return found, strains
+    return None
 
 
 def can_exist(bare: Chem.Mol, near: list[list[int]], torsions: Torsions, cache: ShapeCache) -> bool:

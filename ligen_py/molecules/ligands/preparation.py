@@ -556,6 +556,7 @@ def _joined(
             *_bare(isomer, ordered),
             _shape_cache(settings, shapes),
             _most(ordered, settings),
+            np.inf if macrocycle(ordered.lists.rings) else settings.max_strain,
             makes,
         )
     except NoConformerError as error:

@@ -362,6 +362,31 @@ def test_strain_is_the_energy_above_the_lowest_shapes() -> None:
     assert len(both) == 4
 
 
+def test_strained_conformers_are_made_only_where_all_others_clash(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Of dicyclohexylethane both rings are chairs; without a limit one of them is a boat."""
+    bare, _, near, torsions = ordered("C1CCCCC1CCC1CCCCC1")
+    cache = ShapeCache(None, 1, 4, 4)
+    every = assemble(bare, near, torsions, cache, 9)
+    chairs = assemble(bare, near, torsions, cache, 9, most_strain=4.0)
+    assert every is not None
+    assert chairs is not None
+    assert chairs[1].max() <= 4 < every[1].max()
+    wanted = every[1] <= 4
+    assert np.array_equal(chairs[0], every[0][wanted])
+    assert np.array_equal(chairs[1], every[1][wanted])
+
+    def strained_fit(xyz: np.ndarray, *_: object) -> np.ndarray:
+        """As if all but the last ones of a block clashed."""
+        return np.arange(len(xyz)) >= wanted.sum()
+
+    monkeypatch.setattr("ligen_py.molecules.ligands.assembly._repaired", strained_fit)
+    others = assemble(bare, near, torsions, cache, 9, most_strain=4.0)
+    assert others is not None
+    assert others[1].min() > 4
+
+
 def test_the_most_common_shapes_are_combined_first() -> None:
     assert combinations([2, 1, 3], 4).tolist() == [[0, 0, 0], [0, 0, 1], [1, 0, 0], [0, 0, 2]]
     assert combinations([1, 1], 4).tolist() == [[0, 0]]

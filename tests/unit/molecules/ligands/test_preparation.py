@@ -240,6 +240,19 @@ def test_a_molecule_has_one_conformer_however_it_is_written() -> None:
     )
 
 
+def test_strained_rings_are_left_out_but_not_macrocycles() -> None:
+    def strains(ring: str, most: float) -> list[float]:
+        limits = {"max_strain": most, "conformers": 4, "macrocycle_conformers": 8}
+        states = prepare(Record(1, "x", ring), SETTINGS.model_copy(update=limits)).states
+        return [float(state.shape["strain"][0]) for state in states]
+
+    small, large = "CC1CCCCC1", "C1CCCCCCCCC1"
+    assert max(strains(small, 4.0)) <= 4 < max(strains(small, 1000.0))
+    assert len(strains(small, 0.0)) == 1
+    assert strains(large, 0.0) == strains(large, 1000.0)
+    assert max(strains(large, 0.0)) > 0
+
+
 def test_a_3d_block_is_kept_and_gets_its_missing_hydrogens() -> None:
     whole = molecule(ligand(METHOTREXATE, SETTINGS.model_copy(update={"seed": 9})))
     heavy_only = Chem.RemoveHs(whole)
