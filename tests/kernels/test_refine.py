@@ -496,7 +496,7 @@ def test_the_device_chooses_as_numpy_does(device: Device) -> None:
     energies[order[~taken], 1] = np.nan  # so the twin would choose them last
     expected = twin.lowest(energies[order, 1], first, rivals, together)
     places = np.where(taken, order, packing.EMPTY).astype(np.int32)
-    limits = packing.limits_of(rivals, counts, fewer, together[rivals])
+    limits = packing.limits_of(rivals, counts, together[rivals])
     given = (*limits, places, energies, np.full(fewer.sum(), packing.EMPTY, np.int32))
     arrays = [buffers.exchange(device, array) for array in given]
     program = build(device, refining.HEATS)

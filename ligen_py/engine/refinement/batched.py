@@ -300,7 +300,7 @@ class Refiner:
         calls, places = list(work.before), buffers.upload(device, np.arange(count, dtype=np.int32))
         for heat, items in enumerate(work.items):
             if heat:
-                limits = limits_of(own_rivals, heats[heat - 1], heats[heat], together[heat])
+                limits = limits_of(own_rivals, heats[heat - 1], together[heat])
                 choice, places = self._choice(*limits, places, refined[-1])
                 calls.append(choice)
             in_heat = of_heats[heat], buffers.upload(device, items), places

@@ -88,16 +88,16 @@ def heats_of(
 
 
 def limits_of(
-    rivals: np.ndarray, counts: np.ndarray, fewer: np.ndarray, together: np.ndarray
+    rivals: np.ndarray, counts: np.ndarray, together: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """What kernels/batched/heats.cl reads of each ligand, and of its rivals, int32 (ligands, 4).
 
     Args:
         rivals: numbers from 0, ascending (ligands,).
         counts: places in the heat that has ended (ligands,).
-        fewer: places in the next.
         together: places of all rivals in the next (ligands,).
     """
+    fewer = np.minimum(counts, together)
     start = np.cumsum(counts) - counts
     of_ligand = start, counts, np.cumsum(fewer) - fewer, fewer
     first, last = (np.searchsorted(rivals, rivals, side) for side in ("left", "right"))
