@@ -4,7 +4,7 @@
 
 Writes a campaign of one target (PDB 1IA1) into FOLDER, with drug-sized molecules, random poses and
 scores. Then runs each command in a separate process and prints its time in seconds and its peak
-memory (Linux). `--ligands` is the number of ligands in one part.
+memory, and that of its largest worker (Linux). `--ligands` is the number of ligands in one part.
 """
 
 import argparse
@@ -140,7 +140,9 @@ def main() -> None:
     ligands = options.parts * options.ligands
     inputs = sum(path.stat().st_size for path in folder.glob("*/*.h5"))
     print(f"{ligands} ligands in {options.parts} parts, {inputs / 1e6:.0f} MB of input files")
-    measure("aggregate", "--manifest", str(manifest), "--output", str(output), "--quiet")
+    for jobs in ("1", "4"):
+        paths = "--manifest", str(manifest), "--output", str(output)
+        measure("aggregate", *paths, "--quiet", "--jobs", jobs)
     print(f"campaign file {output.stat().st_size / 1e6:.0f} MB")
     measure("query", str(output), "--top", "1000")
     measure("query", str(output), "--name", f"molecule {ligands // 2}")
@@ -150,13 +152,10 @@ def main() -> None:
 
 
 RUN = """
-import re, runpy, sys
-sys.argv = sys.argv[1:]
-try:
-    runpy.run_module(f"ligen_py.{sys.argv[0]}", run_name="__main__")
-except SystemExit as end:
-    status = end.code
-print(re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read())[1], file=sys.stderr)
+import importlib, re, resource, sys
+status = importlib.import_module(f"ligen_py.{sys.argv[1]}").main(sys.argv[2:])
+own = re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read())[1]
+print(own, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, file=sys.stderr)
 sys.exit(status)
 """
 """What `measure` runs: it prints its own peak; `wait4` would report this process's, if higher."""
@@ -177,8 +176,9 @@ def measure(module: str, *words: str) -> None:
     if done.returncode:
         sys.exit(f"{module} failed: {done.stderr}")
     what = " ".join([module, *(word for word in words if not Path(word).is_absolute())])
-    memory = int(done.stderr.split()[-1]) / 1024
-    print(f"{seconds:8.1f} s {memory:6.0f} MB  {what}", flush=True)
+    own, child = (int(word) / 1024 for word in done.stderr.split()[-2:])
+    memory = f"{own:6.0f} MB" + (f", {child:.0f} MB each worker" if child else "")
+    print(f"{seconds:8.1f} s {memory}  {what}", flush=True)
 
 
 if __name__ == "__main__":

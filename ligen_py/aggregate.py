@@ -8,21 +8,27 @@ import argparse
 import logging
 import sys
 from collections.abc import Sequence
+from contextlib import closing
+from itertools import islice, product
 from pathlib import Path
 from typing import NamedTuple
 
-from ligen_py import cli
+import numpy as np
+
+from ligen_py import cli, granted
 from ligen_py.best_poses import BestPoses, reference_poses
 from ligen_py.engine.scoring.drift import Drift
+from ligen_py.engine.scoring.ranking import hash_keys
 from ligen_py.errors import InputError
+from ligen_py.molecules.workers import each
 from ligen_py.provenance import Run
 from ligen_py.ranked import Molecules
 from ligen_py.redocking import redock
 from ligen_py.settings.aggregate import AggregateSettings
 from ligen_py.store.campaign.layout import Control
-from ligen_py.store.campaign.lineage import Lineage
+from ligen_py.store.campaign.lineage import Lineage, Origin
 from ligen_py.store.campaign.manifest import Manifest, PartFiles, read_manifest
-from ligen_py.store.campaign.part import read_best
+from ligen_py.store.campaign.part import Part, read_best
 from ligen_py.store.campaign.site import read_site
 from ligen_py.store.campaign.verdicts import read_verdicts
 from ligen_py.store.campaign.writer import CampaignWriter, control_of, new_campaign
@@ -65,32 +71,69 @@ def main(argv: Sequence[str] | None = None) -> int:
         metavar="FILE",
         help="JSON files of `controls`, to be stored",
     )
+    parser.add_argument(
+        "--jobs",
+        type=cli.at_least(1),
+        default=granted.cores(),
+        metavar="N",
+        help="processes that read parts; results do not depend on it (default: all cores)",
+    )
     return cli.run(parser, argv, _stage)
 
 
 def _stage(options: argparse.Namespace) -> None:
     inputs = Inputs(options.manifest, options.parts, options.effort, options.verdicts)
-    run(inputs, cli.settings_from(AggregateSettings, options), None, options.output)
+    settings = cli.settings_from(AggregateSettings, options)
+    run(inputs, settings, None, options.output, options.jobs)
 
 
-def run(inputs: Inputs, settings: AggregateSettings, device: str | None, output: Path) -> None:
-    """Merge all parts of the manifest and write the campaign file."""
+class Chunk(NamedTuple):
+    """A chunk against one target, as it is read without those before it."""
+
+    part: Part
+    ligands: np.ndarray
+    """The part's `scored()`."""
+    hashes: np.ndarray
+    """Of the records' keys, u8."""
+    origins: list[Origin]
+    """One a conformation."""
+
+    @classmethod
+    def of(cls, members: Sequence[PartFiles]) -> "Chunk":
+        """Read and check one."""
+        with files_kept_open():
+            part = read_best(members)
+            origins = [Origin.of(files) for files in members]
+        return cls(part, part.scored(), hash_keys(part.key), origins)
+
+
+def run(
+    inputs: Inputs,
+    settings: AggregateSettings,
+    device: str | None,
+    output: Path,
+    jobs: int = 1,
+) -> None:
+    """Merge all parts of the manifest, read by `jobs` processes, and write the campaign file."""
     manifest, lineage = _manifest(inputs), Lineage()
     numbers = {file: number for number, file in enumerate(manifest.files)}
     names = [name for _, name in numbers]
     made_by = Run("aggregate", settings, (manifest.input(),))
-    with new_campaign(output, made_by, inputs.effort) as campaign:
+    places = product(manifest.targets, manifest.libraries)
+    chunks = {place: manifest.chunks(*place) for place in places}
+    every = [members for some in chunks.values() for members in some]
+    reading = each(Chunk.of, every, min(jobs, len(every)))
+    with new_campaign(output, made_by, inputs.effort) as campaign, closing(reading):
         for target in manifest.targets:
             writer = campaign.target(target)
-            molecules, best = Molecules(writer, output), BestPoses(writer, output)
+            molecules, best = Molecules(writer, output), BestPoses(writer, output, jobs)
             for number, library in enumerate(manifest.libraries):
                 drift = Drift(settings.max_drift)
-                for files in lineage.ahead(manifest.chunks(target, library)):
-                    with files_kept_open():
-                        part, name = read_best(files), files[0].label
-                        campaign.append_parts(lineage.add(files, len(part.status)))
-                    file, ligands = numbers[library, files[0].file], part.scored()
-                    molecules.add(part, ligands, file)
+                for files, chunk in islice(reading, len(chunks[target, library])):
+                    part, ligands, hashes, origins = chunk
+                    file, name = numbers[library, files[0].file], files[0].label
+                    campaign.append_parts(lineage.add(files, origins, len(part.status)))
+                    molecules.add(part, ligands, hashes, file)
                     best.add(part, ligands, files)
                     writer.append(part, ligands, number, file, name)
                     writer.add_checks(drift.checks(part.score[ligands], name), number, name)
@@ -100,7 +143,7 @@ def run(inputs: Inputs, settings: AggregateSettings, device: str | None, output:
             best.store(molecules.ranking(out, settings.top_poses))
             members = manifest.control(target)
             control = _control(campaign, lineage, members)
-            site = read_site(manifest.chunks(target, manifest.libraries[0])[0])
+            site = read_site(chunks[target, manifest.libraries[0]][0])
             writer.finish(control, site, reference_poses(members))
             log.info("%s: ranked %d molecules", target, writer.rows - out)
         verdicts = read_verdicts(inputs.verdicts)
@@ -124,7 +167,8 @@ def _control(campaign: CampaignWriter, lineage: Lineage, members: Sequence[PartF
     if not members or members[0].crystal is None:
         return control_of(None)
     found = redock(members)
-    campaign.append_parts(lineage.add(members, len(found.part.status)))
+    origins = [Origin.of(files) for files in members]
+    campaign.append_parts(lineage.add(members, origins, len(found.part.status)))
     return control_of(found.part, found.poses, rmsd=found.rmsd, problem=found.problem)
 
 

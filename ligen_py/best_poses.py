@@ -16,6 +16,7 @@ import numpy as np
 from ligen_py.engine.geometry import rebuild_each
 from ligen_py.molecules.clusters import rmsd, symmetries_of_stored
 from ligen_py.molecules.export import crystal_pose, heavy_atoms_of
+from ligen_py.molecules.workers import each
 from ligen_py.records.kept import KEPT, Chosen
 from ligen_py.records.ledger import Status
 from ligen_py.records.ligands import LIGANDS
@@ -62,9 +63,9 @@ CHOSEN = np.dtype([("member", "u2"), ("ligand", "u4"), ("pose", "i8")])
 class BestPoses:
     """Remembers the best pose of every scored record, on disk, and stores those that are asked."""
 
-    def __init__(self, writer: TargetWriter, output: Path) -> None:
-        """What is remembered lies beside `output`."""
-        self._writer = writer
+    def __init__(self, writer: TargetWriter, output: Path, jobs: int) -> None:
+        """What is remembered lies beside `output`; poses are rebuilt by `jobs` processes."""
+        self._writer, self._jobs = writer, jobs
         self._chosen = Spool(output, CHOSEN)
         self._parts: dict[int, Sequence[PartFiles]] = {}
         """The files of each part by its first scored row."""
@@ -78,16 +79,19 @@ class BestPoses:
         self._chosen.add(found)
 
     def store(self, rows: np.ndarray) -> None:
-        """Rebuild the best poses of some scored rows (ascending), one part after the other."""
+        """Rebuild the best poses of some scored rows (ascending), part by part."""
         first = np.array(list(self._parts), dtype="i8")
         owner = np.searchsorted(first, rows, side="right") - 1
+        parts = [(int(first[number]), rows[owner == number]) for number in np.unique(owner)]
+        work = (
+            (self._parts[start], [Wanted(*row) for row in self._chosen.rows(mine).tolist()])
+            for start, mine in parts
+        )
         waiting, poses = [], list[Pose]()
-        for number in np.unique(owner):
-            members, mine = self._parts[int(first[number])], rows[owner == number]
-            chosen = [Wanted(*row) for row in self._chosen.rows(mine).tolist()]
-            with files_kept_open():
-                poses += _poses(members, chosen)
+        rebuilt = each(_rebuilt, work, min(self._jobs, max(1, len(parts))))
+        for (_, mine), (_, found) in zip(parts, rebuilt, strict=True):
             waiting.append(mine)
+            poses += found
             if len(poses) >= AT_ONCE:
                 self._writer.append_poses(np.concatenate(waiting), poses)
                 waiting, poses = [], []
@@ -112,6 +116,12 @@ def reference_poses(members: Sequence[PartFiles]) -> Reference:
         crystal = crystal_pose(members[0].crystal, model)
         found["crystal"] = Pose(crystal.smiles, crystal.smiles, "", *crystal[1:]), name, ""
     return reference_of(found)
+
+
+def _rebuilt(work: tuple[Sequence[PartFiles], Sequence[Wanted]]) -> list[Pose]:
+    """The best poses of some ligands of a part, in a process of its own."""
+    with files_kept_open():
+        return _poses(*work)
 
 
 def _poses(members: Sequence[PartFiles], ligands: Sequence[Wanted]) -> list[Pose]:

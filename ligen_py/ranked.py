@@ -13,7 +13,6 @@ from ligen_py.engine.scoring.ranking import (
     PLACED,
     RANKED,
     VALUED,
-    hash_keys,
     ranks,
     with_first,
 )
@@ -37,14 +36,18 @@ class Molecules:
         self._writer, self._output = writer, output
         self._records = Runs(output, KEYED)
 
-    def add(self, part: Part, ligands: np.ndarray, file: int) -> None:
-        """Add a part that is appended next; `ligands` are its `scored()`, `file` its number."""
+    def add(self, part: Part, ligands: np.ndarray, hashes: np.ndarray, file: int) -> None:
+        """Add a part that is appended next.
+
+        `ligands` are its `scored()`, `hashes` those of its records' keys, `file` the number of its
+        file.
+        """
         left = part.left()[part.status[part.left()] == Status.DUPLICATE]
         places = np.searchsorted(part.left(), left)
         rows = self._writer.rows + np.arange(len(ligands)), self._writer.rows_left + places
         for number, (own, row) in enumerate(zip((part.entry[ligands], left), rows, strict=True)):
             found = np.empty(len(own), KEYED)
-            found["hash"], found["left"] = hash_keys(part.key[own]), number
+            found["hash"], found["left"] = hashes[own], number
             found["file"], found["line"], found["row"] = file, part.line[own], row
             self._records.add(found)
 

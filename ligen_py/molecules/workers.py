@@ -11,20 +11,23 @@ import resource
 import signal
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
+from ligen_py.errors import InputError
+
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 T = TypeVar("T")
 
 BATCH = 32
-"""Items sent to a worker at a time."""
+"""Items sent to a worker at a time, where nothing else is said."""
 
 PAUSE = 0.2
 """Seconds after which a worker sends what it has; quick results go together, as one message."""
@@ -52,6 +55,7 @@ def ordered_map(
     memory_limit: int = 0,
     simpler: Callable[[Item], Result] | None = None,
     together: Callable[[list[Item]], list[Result | Callable[[], Result]]] | None = None,
+    batch: int = BATCH,
 ) -> Iterator[tuple[Item, Result]]:
     """Apply a function in `jobs` processes; yields (item, result) in the order of the items.
 
@@ -59,8 +63,8 @@ def ordered_map(
         function: picklable; called in a worker.
         items: read lazily, in this process.
         jobs: number of worker processes, at least 1.
-        time_limit: processor time for one item, in seconds. Processor time, not the clock's, so
-            that a busy machine does not change results.
+        time_limit: processor time for one item, in seconds; 0: any. Processor time, not the
+            clock's, so that a busy machine does not change results.
         lost: returns the result of an item that killed a worker, from the item, whether it ran out
             of time, and the worker's exit code: minus the signal's number, or OUT_OF_MEMORY.
         memory_limit: memory that a worker may allocate beyond its start, in MiB; 0: any.
@@ -69,6 +73,7 @@ def ordered_map(
             function that does it. It has the limits of one item, and so have both one after the
             other. Where they kill a worker, `function` does the items of that batch one by one, so
             no item is lost because of others.
+        batch: items that a worker gets at a time.
     """
     numbered = enumerate(items)
     functions = [function] if simpler is None else [function, simpler]
@@ -77,7 +82,7 @@ def ordered_map(
     following = 0
     try:
         for worker in workers:
-            worker.give(list(islice(numbered, BATCH)))
+            worker.give(list(islice(numbered, batch)))
         while busy := [worker for worker in workers if worker.pending]:
             ready = wait([worker.connection for worker in busy])
             for worker in busy:
@@ -85,13 +90,52 @@ def ordered_map(
                     continue
                 done.update(worker.collect(lost))
                 if not worker.pending:
-                    worker.give(list(islice(numbered, BATCH)))
+                    worker.give(list(islice(numbered, batch)))
             while following in done:
                 yield done.pop(following)
                 following += 1
     finally:
         for worker in workers:
             worker.stop()
+
+
+def each(
+    function: Callable[[Item], Result], items: Iterable[Item], jobs: int
+) -> Generator[tuple[Item, Result]]:
+    """As `ordered_map`, for few large items that ought to succeed: raises what the function raises.
+
+    A single job needs no other process. Raises InputError where a process dies.
+    """
+    if jobs == 1:
+        yield from ((item, function(item)) for item in items)
+        return
+    work = partial(_tried, function)
+    for item, found in ordered_map(work, items, jobs, 0, _died, batch=1):
+        if isinstance(found, _Raised):
+            raise found.error
+        yield item, found
+
+
+@dataclass
+class _Raised:
+    """What a function raised in a worker."""
+
+    error: Exception
+
+
+def _tried(function: Callable[[Item], Result], item: Item) -> Result | _Raised:
+    try:
+        return function(item)
+    except Exception as error:
+        return _Raised(error)
+
+
+def _died(item: object, timed_out: bool, code: int) -> _Raised:
+    if code == -signal.SIGKILL:
+        why = "was killed, perhaps as the memory was full; give the job more memory or fewer --jobs"
+    else:
+        why = f"has died (exit code {code}); the lines above say why"
+    return _Raised(InputError(f"a process {why}"))
 
 
 class _Worker(Generic[Item, Result]):

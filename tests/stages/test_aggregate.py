@@ -476,6 +476,14 @@ def test_equal_runs_write_equal_bytes(made: Made) -> None:
     assert made.output.read_bytes() == first
 
 
+@pytest.mark.parametrize("jobs", ["2", "3"])
+def test_the_bytes_do_not_depend_on_the_number_of_processes(made: Made, jobs: str) -> None:
+    assert made.run("--jobs", "1") == 0
+    first = made.output.read_bytes()
+    assert made.run("--jobs", jobs) == 0
+    assert made.output.read_bytes() == first
+
+
 def test_the_bytes_do_not_depend_on_the_folder(tmp_path: Path) -> None:
     found = []
     for name in ("here", "elsewhere/deep"):
@@ -614,17 +622,19 @@ BROKEN = [
 ]
 
 
+@pytest.mark.parametrize("jobs", ["1", "2"])
 @pytest.mark.parametrize(("change", "sentence"), BROKEN)
 def test_what_does_not_add_up_is_a_sentence_and_no_campaign(
     made: Made,
     change: Callable[[PartFiles], None],
     sentence: str,
+    jobs: str,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     part = made.parts[1]
     change(part)
     before = sorted(made.folder.iterdir())
-    assert made.run() == 1
+    assert made.run("--jobs", jobs) == 1
     said = capsys.readouterr().err
     assert sentence in said
     assert said.count("\n") == 1

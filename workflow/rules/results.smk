@@ -62,7 +62,7 @@ rule aggregate:
         times_of("aggregate")
     conda:
         "../../envs/ligen.yaml"
-    threads: 1
+    threads: 4
     resources:
         mem_mb=lambda wildcards, attempt: 8000 * attempt,
         runtime=240,
@@ -80,6 +80,7 @@ rule aggregate:
         " --effort {params.effort}"
         " --verdicts {input.verdicts}"
         " --output {output}"
+        " --jobs {threads}"
         " {params.flags}"
         " > {log} 2>&1"
 

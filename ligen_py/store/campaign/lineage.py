@@ -1,10 +1,8 @@
 """The origin of the parts of a campaign, and whether they can be ranked together."""
 
-from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import suppress
-from dataclasses import fields
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -17,67 +15,71 @@ from ligen_py.store.campaign.manifest import PartFiles
 from ligen_py.store.campaign.part import RECORDED, part_runs
 from ligen_py.store.files.inputs import recorded_inputs
 from ligen_py.store.files.read import run_record
-from ligen_py.store.files.seal import is_broken
 
-AHEAD = 4
-"""Chunks whose files are hashed while those before them are merged."""
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where the files of a part come from, as they say themselves."""
+
+    digests: dict[str, str]
+    """SHA-256 by kind."""
+    runs: dict[str, dict[str, str]]
+    """Run records by kind."""
+    searched: dict[str, str] | None
+    """The run record of the search that made the poses; None where its file is gone."""
+
+    @classmethod
+    def of(cls, files: PartFiles) -> "Origin":
+        """Read those of a part; InputError where its files were not made from each other."""
+        paths = {kind: getattr(files, kind) for kind in RECORDED}
+        digests = {kind: _digest(path, path.stat().st_mtime_ns) for kind, path in paths.items()}
+        poses = run_record(files.poses, POSES) if files.poses.is_file() else None
+        return cls(digests, part_runs(files, digests), poses)
+
+
+@lru_cache(maxsize=64)
+def _digest(path: Path, changed: int) -> str:
+    """Ligands and pockets serve many parts and are hashed once by a process."""
+    return file_digest(path)
 
 
 class Lineage:
     """Collects run records; each distinct one is kept once."""
 
     def __init__(self) -> None:
-        self._digests: dict[Path, str] = {}
         self._runs: dict[tuple[str, ...], int] = {}
         self._made: dict[tuple[str, str], tuple[Path, dict[str, str]]] = {}
         self._sources: dict[tuple[str, str], tuple[Path, Input | None]] = {}
 
-    def ahead(self, chunks: Iterable[Sequence[PartFiles]]) -> Iterator[Sequence[PartFiles]]:
-        """The chunks, each when its files are hashed; threads hash those of the next ones."""
-        waiting: deque[tuple[Sequence[PartFiles], list[Future[None]]]] = deque()
-        with ThreadPoolExecutor(AHEAD) as pool:
-            for members in chunks:
-                paths = {getattr(files, kind) for files in members for kind in RECORDED}
-                waiting.append((members, [pool.submit(self._hash, path) for path in paths]))
-                if len(waiting) > AHEAD:
-                    yield _ready(*waiting.popleft())
-            while waiting:
-                yield _ready(*waiting.popleft())
-
-    def _hash(self, path: Path) -> None:
-        with suppress(OSError):  # whoever reads the file says what is wrong
-            is_broken(path)
-            self._digest(path)
-
-    def add(self, members: Sequence[PartFiles], records: int) -> Provenance:
+    def add(
+        self, members: Sequence[PartFiles], origins: Sequence[Origin], records: int
+    ) -> Provenance:
         """The provenance of a chunk with `records` input records: four rows a conformation.
 
-        Raises InputError if its files were not made from each other, or were made with other
-        settings or code than the parts before: their scores must not be compared.
+        Raises InputError if its files were made with other settings or code than those of the parts
+        before: their scores must not be compared.
         """
-        rows = [self._add(files, records) for files in members]
+        parts = zip(members, origins, strict=True)
+        rows = [self._add(files, origin, records) for files, origin in parts]
         names = [spec.name for spec in fields(Provenance)]
         return Provenance(
             **{name: np.concatenate([getattr(row, name) for row in rows]) for name in names}
         )
 
-    def _add(self, files: PartFiles, records: int) -> Provenance:
-        paths = {kind: getattr(files, kind) for kind in RECORDED}
-        digests = {kind: self._digest(path) for kind, path in paths.items()}
-        runs = part_runs(files, digests)
+    def _add(self, files: PartFiles, origin: Origin, records: int) -> Provenance:
         for kind in RECORDED:
-            self._require_same(files, kind, paths[kind], runs[kind])
-        self._require_same_file(files, runs["ligands"])
-        rows = [self._runs.setdefault(_row(kind, runs[kind]), len(self._runs)) for kind in RECORDED]
-        if files.poses.is_file():  # which search made the poses; the files of a part may be gone
-            searched = _row(POSES.name, run_record(files.poses, POSES))
-            self._runs.setdefault(searched, len(self._runs))
+            self._require_same(files, kind, getattr(files, kind), origin.runs[kind])
+        self._require_same_file(files, origin.runs["ligands"])
+        made = (_row(kind, origin.runs[kind]) for kind in RECORDED)
+        rows = [self._runs.setdefault(row, len(self._runs)) for row in made]
+        if origin.searched is not None:
+            self._runs.setdefault(_row(POSES.name, origin.searched), len(self._runs))
         return Provenance(
             target=np.array([files.place] * len(RECORDED), object),
             library=np.array([files.library] * len(RECORDED), object),
             chunk=np.array([files.ligands.stem] * len(RECORDED), object),
             run=np.array(rows, dtype="i8"),
-            sha256=np.array([digests[kind] for kind in RECORDED], object),
+            sha256=np.array([origin.digests[kind] for kind in RECORDED], object),
             records=np.full(len(RECORDED), records, dtype="i8"),
         )
 
@@ -85,12 +87,6 @@ class Lineage:
         """The distinct run records, in the order of their first occurrence."""
         columns = zip(*self._runs, strict=True) if self._runs else ((),) * 5
         return Runs(*(np.array(list(column), object) for column in columns))
-
-    def _digest(self, path: Path) -> str:
-        """Ligands and pockets serve many parts and are hashed once."""
-        if path not in self._digests:
-            self._digests[path] = file_digest(path)
-        return self._digests[path]
 
     def _require_same(self, files: PartFiles, kind: str, path: Path, run: dict[str, str]) -> None:
         """Ligands within a library, everything else within the campaign, made in the same way."""
@@ -114,12 +110,6 @@ class Lineage:
                 f"{files.ligands}: was made from {files.file} as it was before or after a change, "
                 f"unlike {first_path}, so records may be missing; run again"
             )
-
-
-def _ready(members: Sequence[PartFiles], hashed: list[Future[None]]) -> Sequence[PartFiles]:
-    for one in hashed:
-        one.result()
-    return members
 
 
 def _row(kind: str, run: dict[str, str]) -> tuple[str, ...]:

@@ -123,8 +123,9 @@ class TargetWriter:
                 same_as=np.full(len(out), -1, dtype="i8"),
             )
         )
-        found = zip(part.status.tolist(), part.reason.tolist(), strict=True)
-        for (status, reason), records in Counter(found).items():
+        found = np.stack([part.status, part.reason], axis=1)
+        kinds, counts = np.unique(found, axis=0, return_counts=True)
+        for (status, reason), records in zip(kinds.tolist(), counts.tolist(), strict=True):
             stage = REASON_STAGE.get(Reason(reason), "")
             self._counts[library, status, reason, stage] += records
 

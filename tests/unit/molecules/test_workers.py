@@ -9,7 +9,8 @@ from functools import partial
 
 import pytest
 
-from ligen_py.molecules.workers import BATCH, OUT_OF_MEMORY, ordered_map
+from ligen_py.errors import InputError
+from ligen_py.molecules.workers import BATCH, OUT_OF_MEMORY, each, ordered_map
 
 
 def work(item: int, trouble: dict[int, str]) -> int:
@@ -174,3 +175,37 @@ def test_a_batch_has_the_time_of_one_item() -> None:
 
     found = ordered_map(partial(work, trouble={}), range(BATCH), 1, 0.5, lost, 0, None, busy)
     assert dict(found) == {i: i * i for i in range(BATCH)}
+
+
+def refuse(item: int, trouble: dict[int, str]) -> int:
+    if item == 5:
+        raise InputError("file 5: damaged")
+    return work(item, trouble)
+
+
+@pytest.mark.parametrize("jobs", [1, 3])
+def test_few_large_items_come_in_order_and_their_errors_are_raised(jobs: int) -> None:
+    function = partial(refuse, trouble={0: "slow", 3: "slow"})
+    assert list(each(function, range(5), jobs)) == [(i, i * i) for i in range(5)]
+    done = []
+    with pytest.raises(InputError, match="file 5: damaged"):
+        done.extend(item for item, _ in each(function, range(9), jobs))
+    assert done == [0, 1, 2, 3, 4]
+
+
+def test_a_caller_may_stop_before_the_last_item() -> None:
+    done = []
+    for item, _ in (found := each(partial(work, trouble={}), range(9), 3)):
+        done.append(item)
+        if item == 4:
+            break
+    found.close()
+    assert done == [0, 1, 2, 3, 4]
+
+
+@pytest.mark.parametrize(
+    ("kind", "sentence"), [("crash", "was killed, perhaps as the memory was full"), ("leave", "7")]
+)
+def test_a_large_item_that_ends_its_process_is_an_error(kind: str, sentence: str) -> None:
+    with pytest.raises(InputError, match=sentence):
+        list(each(partial(work, trouble={3: kind}), range(9), 2))
