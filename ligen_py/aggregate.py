@@ -13,12 +13,10 @@ from itertools import islice, product
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
-
 from ligen_py import cli, granted
 from ligen_py.best_poses import BestPoses, reference_poses
+from ligen_py.chunk import Chunk
 from ligen_py.engine.scoring.drift import Drift
-from ligen_py.engine.scoring.ranking import hash_keys
 from ligen_py.errors import InputError
 from ligen_py.molecules.workers import each
 from ligen_py.provenance import Run
@@ -28,11 +26,9 @@ from ligen_py.settings.aggregate import AggregateSettings
 from ligen_py.store.campaign.layout import Control
 from ligen_py.store.campaign.lineage import Lineage, Origin
 from ligen_py.store.campaign.manifest import Manifest, PartFiles, read_manifest
-from ligen_py.store.campaign.part import Part, read_best
 from ligen_py.store.campaign.site import read_site
 from ligen_py.store.campaign.verdicts import read_verdicts
 from ligen_py.store.campaign.writer import CampaignWriter, control_of, new_campaign
-from ligen_py.store.files.read import files_kept_open
 
 log = logging.getLogger("ligen_py")
 
@@ -85,26 +81,6 @@ def _stage(options: argparse.Namespace) -> None:
     inputs = Inputs(options.manifest, options.parts, options.effort, options.verdicts)
     settings = cli.settings_from(AggregateSettings, options)
     run(inputs, settings, None, options.output, options.jobs)
-
-
-class Chunk(NamedTuple):
-    """A chunk against one target, as it is read without those before it."""
-
-    part: Part
-    ligands: np.ndarray
-    """The part's `scored()`."""
-    hashes: np.ndarray
-    """Of the records' keys, u8."""
-    origins: list[Origin]
-    """One a conformation."""
-
-    @classmethod
-    def of(cls, members: Sequence[PartFiles]) -> "Chunk":
-        """Read and check one."""
-        with files_kept_open():
-            part = read_best(members)
-            origins = [Origin.of(files) for files in members]
-        return cls(part, part.scored(), hash_keys(part.key), origins)
 
 
 def run(

@@ -235,6 +235,10 @@ FILES = tuple(dict.fromkeys(stage.kind for stage in STAGES.values() if "{" in st
 """Kinds of the files of a part, in the order in which the stages write them."""
 
 
+BETWEEN = ("poses", "kept")
+"""Kinds of files that nothing reads once a part is scored; a campaign may drop their rows."""
+
+
 def writer(kind: str, search: str = "ligen") -> Stage:
     """The stage that writes files of a kind in campaigns of a search."""
     stages = (stage for stage in STAGES.values() if stage.search in ("", search))

@@ -27,7 +27,7 @@ import numpy as np
 
 from ligen_py import cli
 from ligen_py.campaign.workplan import Workplan
-from ligen_py.chain import FILES, STAGES, Stage, screen
+from ligen_py.chain import BETWEEN, FILES, STAGES, Stage, screen
 from ligen_py.config_checks import check_apart, checked
 from ligen_py.engine.functions.gnina.scorer import Gnina
 from ligen_py.engine.scoring.pose_kernel import PoseBatch
@@ -43,14 +43,13 @@ from ligen_py.records.ligands import LIGANDS, Entries, Ligands
 from ligen_py.records.pocket import POCKET, Audit, GeometricField, Receptor
 from ligen_py.records.poses import Poses
 from ligen_py.records.refined import REFINED
-from ligen_py.screen import stale
 from ligen_py.search_changes import search_changes
 from ligen_py.settings.campaign import NETWORKS, PRESETS
 from ligen_py.settings.section import Section
 from ligen_py.store.campaign.contents import DEEP, Contents, require_records
 from ligen_py.store.campaign.expected import Expected
 from ligen_py.store.campaign.manifest import read_manifest
-from ligen_py.store.files.fresh import is_fresh
+from ligen_py.store.files.fresh import is_fresh, stale
 from ligen_py.store.files.inputs import input_digests
 from ligen_py.store.files.read import bytes_used, read, read_columns, run_record
 from ligen_py.store.files.some_ligands import write_some
@@ -411,12 +410,17 @@ def _sum(
     parsed = sum(
         s.records * s.bytes / s.seen + s.parts * s.idle for s in samples.values() if s.seen
     )
-    made = {_made(stage, work): KINDS[stage.kind] for stage in screen(plan.settings.search)}
-    used = sum(bytes_used(path, kind) for path, kind in made.items())
-    idle = sum(path.stat().st_size for path in made) - used
+    made = {stage.kind: _made(stage, work) for stage in screen(plan.settings.search)}
+    used = {kind: bytes_used(path, KINDS[kind]) for kind, path in made.items()}
+    idle = sum(path.stat().st_size for path in made.values()) - sum(used.values())
     timed = max(samples.values(), key=lambda sample: sample.states)
-    disk = parsed + docked * used / timed.states + chunks * len(plan.pockets) * idle
-    yield "disk, GB", f"{disk / 1e9:,.2f}"
+    between = docked * sum(used[kind] for kind in BETWEEN) / timed.states
+    disk = parsed + docked * sum(used.values()) / timed.states + chunks * len(plan.pockets) * idle
+    if plan.dropped:
+        yield "disk, GB", f"{(disk - between) / 1e9:,.2f}"
+    else:
+        yield "disk, GB", f"{disk / 1e9:,.2f}"
+        yield "of it docked poses, which 'docked_poses: drop' saves", f"{between / 1e9:,.2f}"
     # A job of `parse` requests less.
     parts = ((name, chunk) for name in samples for chunk in plan.chunks(name))
     asked = max(plan.screen_memory(*part) for part in parts)
@@ -565,7 +569,7 @@ def _files_kept(plan: Workplan, folder: Path, pending: Sequence[str]) -> Iterato
     files = {kind: getattr(part, kind) for kind in FILES}
     settings: dict[str, Section] = {s.name: getattr(plan.settings, s.name) for s in stages}
     again = {stage.name: folder / "results" / ".again" / stage.name for stage in stages}
-    first, last = stale(stages, files, settings, again), stages[-1]
+    first, last = stale(stages, files, settings, again, plan.dropped), stages[-1]
     if stages[first] == last:
         inputs = tuple(files[kind] for kind in last.inputs.values())
         expected = Run(last.name, settings[last.name], inputs)

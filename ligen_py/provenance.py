@@ -7,12 +7,13 @@ function's package it hashes the modules that the stage loads (`ligen_py.functio
 
 import hashlib
 import json
+import os
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 from ligen_py import __version__
 from ligen_py.functions import FUNCTIONS, all_types
@@ -121,10 +122,29 @@ def stage_digest(stage: str) -> str:
     return digest.hexdigest()[:16]
 
 
+STANDS_FOR = re.compile(rb"ligen_py stands for ([0-9a-f]{64})\n")
+"""Line near the end of a file whose rows were dropped: SHA-256 of the file that it was before."""
+
+TAIL = 256
+"""Bytes at the end of a file that contain this line."""
+
+
 def file_digest(path: Path) -> str:
-    """SHA-256 of a file, hexadecimal."""
+    """SHA-256 of a file, hexadecimal; where its rows were dropped, of the file that it was before.
+
+    So what was made from it remains made from it.
+    """
     with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
+        return stood_for(stream) or hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def stood_for(stream: BinaryIO) -> str | None:
+    """The SHA-256 of the file that an open one was before its rows were dropped, if they were."""
+    size = stream.seek(0, os.SEEK_END)
+    stream.seek(max(0, size - TAIL))
+    found = STANDS_FOR.search(stream.read())
+    stream.seek(0)
+    return found[1].decode() if found else None
 
 
 @lru_cache(maxsize=64)

@@ -17,14 +17,14 @@ from pathlib import Path
 from typing import Any
 
 from ligen_py import cli
-from ligen_py.chain import STAGES, Stage, screen
+from ligen_py.chain import BETWEEN, STAGES, Stage, screen
 from ligen_py.errors import InputError
 from ligen_py.opencl.sharing import take_one
-from ligen_py.provenance import Run
 from ligen_py.records.kinds import KINDS
 from ligen_py.records.ligands import LIGANDS, Ligands
 from ligen_py.settings.section import Section
-from ligen_py.store.files.fresh import is_fresh
+from ligen_py.store.files.dropped import drop_rows
+from ligen_py.store.files.fresh import stale
 from ligen_py.store.files.memory import handing_on
 from ligen_py.store.files.read import read
 from ligen_py.store.files.typed import read_typed
@@ -62,6 +62,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         metavar="FILE",
         help="files named as stages: a stage whose file here is newer than its result runs again",
     )
+    parser.add_argument(
+        "--drop",
+        action="append",
+        choices=BETWEEN,
+        default=[],
+        metavar="KIND",
+        help="file of which only the run record is kept when all is done: %(choices)s; repeatable",
+    )
     cli.add_device(parser, "of several the least used one: 'gpu:0,1', or 'all' for every GPU")
     return cli.run(parser, argv, _stage)
 
@@ -72,32 +80,12 @@ def _stage(options: argparse.Namespace) -> None:
     files = {kind: given[kind] for kind in (*INPUTS, *(stage.kind for stage in stages))}
     settings = {stage.name: cli.section_from(stage.settings, given[stage.name]) for stage in stages}
     again = {path.name: path for path in options.again}
-    first = stale(stages, files, settings, again)
+    first = stale(stages, files, settings, again, options.drop)
     for stage in stages[:first]:
         log.info("%s: kept %s", stage.name, files[stage.kind])
     run(stages[first:], files, settings, options.device)
-
-
-def stale(
-    stages: Sequence[Stage],
-    files: Mapping[str, Path],
-    settings: Mapping[str, Section],
-    again: Mapping[str, Path],
-) -> int:
-    """Number of the first stage whose file is missing, damaged or made from something else.
-
-    `files` by kind, `settings` by stage, `again`: files by stage; a result that is older than the
-    file of its stage counts as stale. It is the last stage where all are as they should be.
-    """
-    for number, stage in enumerate(stages[:-1]):
-        result, asked = files[stage.kind], again.get(stage.name)
-        inputs = tuple(files[kind] for kind in stage.inputs.values())
-        expected = Run(stage.name, settings[stage.name], inputs)
-        if not is_fresh(result, KINDS[stage.kind], expected):
-            return number
-        if asked and asked.exists() and asked.stat().st_mtime > result.stat().st_mtime:
-            return number
-    return len(stages) - 1
+    for kind in options.drop:
+        drop_rows(files[kind], KINDS[kind])
 
 
 def run(

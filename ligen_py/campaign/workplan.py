@@ -31,7 +31,7 @@ from ligen_py.campaign.names import (
     check_path,
 )
 from ligen_py.campaign.searches import GENOME_FILES, SEARCH_FILES, Searches, names_file
-from ligen_py.chain import FILES, SEQUENCES, STAGES
+from ligen_py.chain import BETWEEN, FILES, SEQUENCES, STAGES
 from ligen_py.errors import InputError
 from ligen_py.formats import LibraryFile, library_files, parts_of, records_of
 from ligen_py.paths import NETWORKS_HINT, PACKAGE, network_folder, slurm_commands
@@ -355,6 +355,11 @@ class Workplan:
     def parse_memory(self, library: str, chunk: str, threads: int) -> int:
         """Megabytes that parsing a chunk with so many processes needs."""
         return round(2000 + 125 * threads + PARSE_MB * self._records(library, chunk))
+
+    @property
+    def dropped(self) -> tuple[str, ...]:
+        """Kinds of the files whose rows are dropped when a part is scored."""
+        return BETWEEN if self.settings.docked_poses == "drop" else ()
 
     def screen_memory(self, library: str, chunk: str) -> int:
         """Megabytes that the screening of a chunk needs."""

@@ -228,6 +228,11 @@ class Campaign(Method):
         description="dock a molecule that occurs several times once in each part, or once in the "
         "campaign, for which parts are parsed one after the other",
     )
+    docked_poses: Literal["keep", "drop"] = Field(
+        "keep",
+        description="what becomes of docked poses when their part is scored; refined ones stay. "
+        "'drop' needs a fraction of the disk, but a part whose refinement changes is docked again",
+    )
     pocket: PocketSettings = Field(default_factory=PocketSettings)
     aggregate: AggregateSettings = Field(default_factory=AggregateSettings)
     networks: NetworksSettings = Field(default_factory=NetworksSettings)
@@ -271,6 +276,11 @@ class Campaign(Method):
                     f"'homologs.{name}.structures' needs 'aggregate.rank_by: score': mean ranks of "
                     "two targets cannot be compared"
                 )
+        if self.docked_poses == "drop" and self.search == "lga":
+            raise ValueError(
+                "'docked_poses: drop' would leave out the runs that 'search: lga' shows in "
+                "clusters; take it out"
+            )
         if self.networks.best and not self.targets:
             raise ValueError(
                 "'networks.best' has networks judge docked poses, but nothing is docked without "

@@ -13,6 +13,7 @@ from ligen_py.records.kinds import KINDS
 from ligen_py.search_changes import search_changes
 from ligen_py.settings.section import Section
 from ligen_py.store.campaign.manifest import Manifest
+from ligen_py.store.files.dropped import is_dropped
 from ligen_py.store.files.inputs import input_digests
 from ligen_py.store.files.read import run_record
 
@@ -62,6 +63,8 @@ def _file_faults(
     else:
         wanted = getattr(plan.settings, stage.name)
     yield from _unlike(file, used, wanted, stage.name)
+    if is_dropped(file) and kind not in plan.dropped:
+        yield f"{file}: its rows were dropped, the config asks to keep them"
     for source in plan.sources(place, kind):
         if source not in sources:
             sources[source] = file_digest(source)

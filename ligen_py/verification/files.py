@@ -10,6 +10,7 @@ from ligen_py.provenance import file_digest
 from ligen_py.records.kinds import KINDS
 from ligen_py.store.campaign.manifest import Manifest, PartFiles
 from ligen_py.store.campaign.part import RECORDED, read_part
+from ligen_py.store.files.dropped import is_dropped
 from ligen_py.store.files.inputs import input_digests
 from ligen_py.store.files.read import groups_in, read, run_record
 
@@ -47,6 +48,9 @@ def part_faults(
             return
         digests[path] = file_digest(path)
         try:
+            if is_dropped(path):
+                run_record(path, KINDS[kind])
+                continue
             for record in groups_in(path, KINDS[kind]).values():
                 read(path, KINDS[kind], record)
         except InputError as error:

@@ -25,6 +25,7 @@ from ligen_py.records.scores import Checks, Scores
 from ligen_py.settings.check import check
 from ligen_py.store.campaign.manifest import Manifest, PartFiles
 from ligen_py.store.campaign.reader import open_campaign
+from ligen_py.store.files.dropped import is_dropped
 from ligen_py.store.files.read import read, run_record
 from ligen_py.store.files.some_ligands import write_some
 from ligen_py.store.files.terms import read_terms
@@ -120,6 +121,8 @@ def _part_redocked(
             except InputError as error:
                 yield f"{path}: its molecules cannot be docked again: {error}"
                 return
+            if is_dropped(path):
+                continue
             for what in _unequal(path, files[kind], kind, records, rows):
                 yield f"{path}: {what} of {len(records)} molecules docked again: not equal"
 

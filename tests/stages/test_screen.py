@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from ligen_py import dock, screen
-from ligen_py.chain import SCREEN
+from ligen_py import dock, refine, screen
+from ligen_py.chain import BETWEEN, SCREEN
 from ligen_py.chain import screen as stages_of
 from ligen_py.store.files.memory import current, handing_on
 from tests.mini import FLAGS, Mini
@@ -126,6 +126,51 @@ def test_other_settings_and_requests_start_with_their_stage(apart: Mini, togethe
     mark.touch()
     assert ran("--again", str(mark)) == ["filter", "refine", "score"]
     assert ran("--again", str(mark), str(together / "dock")) == ["score"]
+
+
+def test_dropped_poses_change_nothing_else(apart: Mini, together: Path) -> None:
+    whole, made = bytes_of(together), stamps(together)
+    drop = "--drop", "poses", "--drop", "kept"
+
+    def ran(*more: str) -> list[str]:
+        """The stages that ran; a file that lost its rows is told by its size."""
+        assert screen.main(words_of(apart, together, *more)) == 0
+        now = stamps(together)
+        changed = [name for name in now if now[name] != made[name]]
+        made.update(now)
+        return changed
+
+    def sizes() -> list[bool]:
+        return [(together / f"{kind}.h5").stat().st_size < 10_000 for kind in BETWEEN]
+
+    # Score alone runs; the two others are written again without their rows.
+    assert ran(*drop) == ["dock", "filter", "score"]
+    assert sizes() == [True, True]
+    small = bytes_of(together)
+    assert {kind: small[kind] for kind in ("refined", "scores")} == {
+        kind: whole[kind] for kind in ("refined", "scores")
+    }
+    assert ran(*drop) == ["score"]
+    other = "--refine=--rounds 1 --evaluations 9 --max-num-poses 3"
+    assert ran(*drop, other) == ["dock", "filter", "refine", "score"]
+    assert sizes() == [True, True]
+    assert {kind: bytes_of(together)[kind] for kind in BETWEEN} == {
+        kind: small[kind] for kind in BETWEEN
+    }
+    assert ran() == ["dock", "filter", "refine", "score"]
+    assert bytes_of(together) == whole
+
+
+def test_dropped_poses_cannot_be_refined(
+    apart: Mini, together: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert screen.main(words_of(apart, together, "--drop", "poses")) == 0
+    part = apart.parts()[0]
+    words = ["--ligands", str(part.ligands), "--pocket", str(part.pocket)]
+    words += ["--poses", str(together / "poses.h5"), "--kept", str(together / "kept.h5")]
+    assert refine.main([*words, "--output", str(together / "again.h5")]) == 1
+    last = capsys.readouterr().err.splitlines()[-1]
+    assert "poses.h5: its rows were dropped when its chunk was done; set docked_poses" in last
 
 
 def test_what_is_wrong_with_a_flag_is_said(

@@ -15,13 +15,15 @@ import yaml
 
 from ligen_py import aggregate, verify
 from ligen_py.campaign.workplan import Workplan
-from ligen_py.chain import SCREEN, STAGES
+from ligen_py.chain import BETWEEN, SCREEN, STAGES
 from ligen_py.records.column import Kind
+from ligen_py.records.kinds import KINDS
 from ligen_py.records.ledger import Reason, Status
 from ligen_py.settings.campaign import load_campaign
 from ligen_py.settings.document import read_document
 from ligen_py.store.campaign.manifest import PartFiles
 from ligen_py.store.files import read as reading
+from ligen_py.store.files.dropped import drop_rows
 from ligen_py.verification.made_again import ranking_faults, written_faults
 from tests.edited import edited
 from tests.mini import DHFR, Mini
@@ -79,6 +81,20 @@ def described(mini: Mini, **changes: object) -> list[str]:
     words = ["--manifest", str(mini.manifest), "--output", str(mini.campaign), "--quiet"]
     assert aggregate.main([*words, "--effort", "standard"]) == 0
     return ["--config", str(path), *NOTHING_DOCKED]
+
+
+def test_a_campaign_without_docked_poses_is_sound(
+    mini: Mini, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = described(mini, docked_poses="drop")[:2]
+    for part in mini.parts():
+        for kind in BETWEEN:
+            drop_rows(getattr(part, kind), KINDS[kind])
+    assert run(mini, *words, "--hits", "2", "--sample", "1") == 0, capsys.readouterr().out
+    path = mini.folder / "c.yaml"
+    path.write_text(yaml.safe_dump(CONFIG))
+    assert run(mini, *words, *NOTHING_DOCKED) == 1
+    assert "its rows were dropped, the config asks to keep them" in capsys.readouterr().out
 
 
 def test_a_campaign_is_compared_with_its_config(

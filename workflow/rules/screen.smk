@@ -3,6 +3,7 @@
 One process runs the stages of a chunk. It keeps the results of stages that need not run again:
 Snakemake neither deletes them (`update`) nor knows which they are. Scores are no such file, so that a
 job that failed leaves none, and the chunk counts as unfinished whatever files were put back.
+With `docked_poses: drop` the files of docked poses stay, without their rows.
 """
 
 for _stage in CHUNK:
@@ -54,6 +55,7 @@ rule screen:
                 f"--{stage.name}={flags(getattr(plan.settings, stage.name))}"
                 for stage in CHUNK
             ]
+            + [word for kind in plan.dropped for word in ("--drop", kind)]
         ),
         code=" ".join(stage_digest(stage.name) for stage in CHUNK),
     message:

@@ -13,6 +13,7 @@ from ligen_py.records.poses import POSES
 from ligen_py.records.refined import REFINED
 from ligen_py.store.campaign.manifest import Manifest, PartFiles
 from ligen_py.store.campaign.part import Genotypes, Poses
+from ligen_py.store.files.dropped import is_dropped
 from ligen_py.store.files.read import read_columns, run_record
 from ligen_py.store.files.terms import read_terms
 
@@ -58,6 +59,11 @@ def _why_none(part: PartFiles, restart: int) -> str:
     kept = settings.get("max_num_poses", restarts)
     if restart >= restarts:
         return f"its restarts are 0 to {restarts - 1}"
+    if is_dropped(part.poses):
+        return (
+            "docked poses that were not kept were dropped; with docked_poses: keep in the config "
+            "`ligen run` makes them again"
+        )
     if not 0 < kept < restarts:
         return "it was not docked"
     return (
@@ -76,6 +82,8 @@ def _named(part: PartFiles, name: str) -> list[int]:
 def _poses(part: PartFiles, ligand: int, restart: int) -> Iterator[Found]:
     for kind, origin in ORIGINS.items():
         path = getattr(part, kind.name)
+        if is_dropped(path):
+            continue
         made = read_columns(path, kind, ("poses/restart",))["poses/restart"]
         settings = json.loads(run_record(path, kind).get("settings", "{}"))
         if settings.get("rounds") == 0:  # the refinement left it as it was docked

@@ -21,13 +21,28 @@ from ligen_py.store.files.table import text_rows
 R = TypeVar("R", bound=Record)
 
 
+DROPPED = "dropped"
+"""Attribute of the root group: 1 where the rows of the file were dropped (see `dropped`)."""
+
+
 @contextmanager
 def open_file(path: Path, kind: Kind) -> Iterator[h5py.File]:
     """Open a file of a kind; InputError if it is missing, damaged, of another kind or newer.
 
-    What the block writes elsewhere may fail, too: such an OSError has a number, which those of HDF5
-    have not, and is passed on.
+    The same where its rows were dropped. What the block writes elsewhere may fail, too: such an
+    OSError has a number, which those of HDF5 have not, and is passed on.
     """
+    with _open_file(path, kind) as file:
+        if DROPPED in file.attrs:
+            raise InputError(
+                f"{path}: its rows were dropped when its chunk was done; set docked_poses to keep "
+                "in the config and run it again"
+            )
+        yield file
+
+
+@contextmanager
+def _open_file(path: Path, kind: Kind) -> Iterator[h5py.File]:
     held = _held.get()
     if held is None:
         with _opened(path, kind) as file, content_of(path, kind):
@@ -291,5 +306,5 @@ def _column(group: h5py.Group, name: str, meta: Any) -> np.ndarray:
 
 def run_record(path: Path, kind: Kind) -> dict[str, str]:
     """The run record of a file: stage, digests, settings, inputs, device."""
-    with open_file(path, kind) as file:
+    with _open_file(path, kind) as file:
         return {key: _text(value) for key, value in file.attrs.items()}
