@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ligen_py import granted
 from ligen_py.campaign.workplan import Workplan
 from ligen_py.chain import STAGES
 from ligen_py.engine.scoring.scores import best_poses, pose_scores
@@ -57,7 +58,7 @@ def merge_faults(
             "verdicts": _verdicts(campaign),
         }
         try:
-            stage.run(inputs, settings, None, again)
+            stage.run(inputs, settings, None, again, jobs=granted.cores())
         except InputError as error:
             yield f"{campaign}: its parts cannot be merged: {error}"
             return
