@@ -444,6 +444,14 @@ class Workplan:
         parsed = (n for n in reversed(range(len(earlier))) if not self.is_reused(earlier[n][0]))
         return list(dict.fromkeys([*earlier[::LINK], *earlier[next(parsed, 0) :]]))
 
+    def parsed_last(self, results: str) -> list[str]:
+        """Ligands files that no other part awaits: where they are made, all parts are parsed."""
+        libraries = [part for part in self._turns if not self.is_reused(part[0])]
+        ours = [name for name in self._chunk_files if name.startswith(OURS)]
+        last = [*libraries[-1:], *((name, part) for name in ours for part in self.chunks(name))]
+        parse = STAGES["parse"]
+        return [parse.file(results, library=library, chunk=chunk) for library, chunk in last]
+
     @cached_property
     def _turns(self) -> dict[tuple[str, str], int]:
         """The number of each part of the libraries, from 0, in the order of parsing."""
