@@ -190,6 +190,15 @@ def test_the_parts_that_are_parsed_last_await_all_others(
     assert plan.parsed_last("results") == ["results/ligands/lib/2-of-2.h5", *ours]
 
 
+@pytest.mark.parametrize("name", ["l.mol2", "l.MOL2.gz", "l.mol", "l.sd.gz"])
+def test_a_reference_ligand_with_bond_orders_is_a_control(name: str, folder: Path) -> None:
+    (folder / name).write_text("x")
+    targets = {"a": {"receptor": "r.pdb", "site": {"ligand": name}}}
+    plan = Workplan.of(config(targets=targets), "c.yaml", folder)
+    assert plan.control("a") == "control-a"
+    assert plan.source("control-a", "1-of-1") == folder / name
+
+
 def test_memory_grows_with_the_records_of_a_chunk_and_the_processes(folder: Path) -> None:
     with (folder / "large.smi").open("wb") as file:
         file.truncate(64 * 800_000)  # a file of that size, of which nothing is read
