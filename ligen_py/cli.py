@@ -29,6 +29,14 @@ if TYPE_CHECKING:  # commands without settings do not load pydantic
 
 log = logging.getLogger("ligen_py")
 
+FILES = {
+    "ligands": "ligands file of `parse`",
+    "pocket": "pocket file of `pocket`",
+    "poses": "poses file of `dock`",
+    "kept": "kept file of `filter`",
+}
+"""Files that the stages of a chunk read, and where they come from."""
+
 COMMANDS = {
     "dock": "dock some molecules into a protein, in one line",
     "lga": "dock as AutoDock-GPU does, from maps and PDBQT files to docking logs",
@@ -166,6 +174,13 @@ def add_device(arguments: argparse.ArgumentParser, several: str = "") -> None:
         "'intel:cpu' or 'gpu:1'; default: the first GPU, else the first CPU"
         + (f"; {several}" if several else ""),
     )
+
+
+def add_inputs(arguments: argparse.ArgumentParser, names: Sequence[str], **others: str) -> None:
+    """Add the files that a stage of a chunk reads, by `FILES`; `others` is what else is said."""
+    for name in names:
+        what = others.get(name, FILES[name])
+        arguments.add_argument(f"--{name}", type=input_file, required=True, help=what)
 
 
 def add_outputs(arguments: argparse.ArgumentParser, file: str, tables: str) -> None:

@@ -41,10 +41,7 @@ class Inputs(NamedTuple):
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the stage from a command line; returns the exit code."""
     parser = cli.parser("ligen_py.filter", __doc__, FilterSettings)
-    parser.add_argument(
-        "--ligands", type=cli.input_file, required=True, help="ligands file of `parse`"
-    )
-    parser.add_argument("--poses", type=cli.input_file, required=True, help="poses file of `dock`")
+    cli.add_inputs(parser, ("ligands", "poses"))
     parser.add_argument("--output", type=Path, required=True, help="kept file to write")
     cli.add_device(parser)
     return cli.run(parser, argv, _stage)

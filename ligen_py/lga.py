@@ -45,12 +45,7 @@ class Inputs(NamedTuple):
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the stage from a command line; returns the exit code."""
     parser = cli.parser("ligen_py.lga", __doc__, LgaSettings)
-    parser.add_argument(
-        "--ligands", type=cli.input_file, required=True, help="ligands file of `parse`"
-    )
-    parser.add_argument(
-        "--pocket", type=cli.input_file, required=True, help="pocket file of `pocket`"
-    )
+    cli.add_inputs(parser, ("ligands", "pocket"))
     parser.add_argument("--output", type=Path, required=True, help="poses file to write")
     cli.add_device(parser)
     return cli.run(parser, argv, _stage)

@@ -156,7 +156,7 @@ def _parser() -> argparse.ArgumentParser:
         default = LgaSettings.model_fields[field].default
         kind = type(default) if default is not True else int
         how.add_argument(
-            *names, dest=field, type=kind, default=argparse.SUPPRESS,
+            *names, dest=field, type=_seed if field == "seed" else kind, default=argparse.SUPPRESS,
             metavar="X" if kind is float else "N",
             help=f"{words} (default: {1 if default is True else default})",
         )  # fmt: skip
@@ -185,6 +185,18 @@ def _parser() -> argparse.ArgumentParser:
         parser.add_argument(flag, nargs="*", action=_Refused, help=argparse.SUPPRESS)
     cli.add_device(parser)
     return parser
+
+
+def _seed(text: str) -> int:
+    """Type of --seed, for which AutoDock-GPU takes up to three numbers."""
+    try:
+        return int(text)
+    except ValueError:
+        first = text.split(",")[0]
+        example = f", such as --seed {first}" if first.isdecimal() else ""
+        raise argparse.ArgumentTypeError(
+            f"'{text}' is not one whole number; one seeds all runs here, so give one{example}"
+        ) from None
 
 
 def _log_or_none(text: str) -> int:

@@ -26,6 +26,7 @@ from typing import Any
 import numpy as np
 
 from ligen_py import cli
+from ligen_py.campaign.old_parts import old_parts
 from ligen_py.campaign.workplan import Workplan
 from ligen_py.chain import BETWEEN, FILES, STAGES, Stage, screen
 from ligen_py.config_checks import check_apart, checked
@@ -68,7 +69,7 @@ ENOUGH = 50
 """Records one after another, none of them readable, that show that a file is no library."""
 
 LOST = 10
-"""Files that are missing or changed and are named one by one."""
+"""Files that are missing, changed or old and are named one by one."""
 
 _REFUSED = re.compile(r"^\w+(?:Error|Exception)\b[^\n]*:\n(?:Error:\n)?(.+)", re.MULTILINE)
 """What Snakemake says where it lets no run begin."""
@@ -143,7 +144,8 @@ def _plan(options: argparse.Namespace) -> None:
     if plan.pockets:
         for line in (*_stale_list(plan, folder), *_stale_files(plan, folder, contents)):
             print(f"  {line}")
-    for line in (*_stale_searches(plan, folder, contents), *_lost(plan, folder, _run(options))):
+    lost = _lost(plan, folder, _run(options))
+    for line in (*_stale_searches(plan, folder, contents), *lost, *_old_parts(plan, folder)):
         print(f"  {line}")
     pending = list(_pending(options))
     for line in (*pending, *_files_kept(plan, folder, pending)):
@@ -468,6 +470,22 @@ def _lost(plan: Workplan, folder: Path, command: str) -> Iterator[str]:
         yield f"{file} {how}; '{command}' makes it again"
     if len(lost) > LOST:
         yield f"... and {len(lost) - LOST} more files are missing or changed"
+
+
+def _old_parts(plan: Workplan, folder: Path) -> Iterator[str]:
+    """Files of parts that the campaign has no longer, and how many there are."""
+    found = list(old_parts(plan, folder / "results"))
+    if found:
+        count, size = sum(old.files for old in found), sum(old.size for old in found)
+        files = f"{count:,} old file{'s' * (count > 1)}, {size / 1e6:,.1f} MB"
+        yield (
+            f"{files}, of parts that this config does not have; nothing reads them; delete them "
+            "unless you go back to these parts:"
+        )
+    for old in found[:LOST]:
+        yield f"  {old.pattern}"
+    if len(found) > LOST:
+        yield f"  ... and {sum(old.files for old in found[LOST:]):,} files in further folders"
 
 
 def _stale_searches(plan: Workplan, folder: Path, contents: Contents) -> Iterator[str]:

@@ -43,19 +43,10 @@ class Inputs(NamedTuple):
     kept: Path
 
 
-INPUTS = {
-    "ligands": "ligands file of `parse`",
-    "pocket": "pocket file of `pocket`",
-    "poses": "poses file of `dock`",
-    "kept": "kept file of `filter`",
-}
-
-
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the stage from a command line; returns the exit code."""
     parser = cli.parser("ligen_py.refine", __doc__, RefineSettings)
-    for name, what in INPUTS.items():
-        parser.add_argument(f"--{name}", type=cli.input_file, required=True, help=what)
+    cli.add_inputs(parser, Inputs._fields)
     parser.add_argument("--output", type=Path, required=True, help="refined file to write")
     cli.add_device(parser)
     return cli.run(parser, argv, _stage)

@@ -154,6 +154,8 @@ def _run(options: argparse.Namespace) -> None:
     if not options.only_controls:
         runs = [*(runs if not NO_RUN & set(options.flags) else []), EVERYTHING]
     for target in runs:
+        if target == EVERYTHING and plan.settings.duplicates == "campaign":
+            options.flags = _until_parsed(options.flags, plan.parsed_last("results"))
         status, signals = _snakemake(options, chosen, folder, target)
         options.flags = _once(options.flags)
         if signals and (status or target != runs[-1]):
@@ -192,6 +194,31 @@ def _once(flags: Sequence[str]) -> list[str]:
         if flag.startswith("-"):
             forced = flag in ("-R", "--forcerun")
         if not (forced and flag in IN_CHUNKS):
+            words.append(flag)
+    return words
+
+
+def _until_parsed(flags: Sequence[str], files: Sequence[str]) -> list[str]:
+    """Flags of Snakemake with the files that are parsed last for `parse` behind --until.
+
+    Of the jobs of a rule that stands there it lets none begin that awaits another of them, as parts
+    do that are parsed one after another. The controls' own parts await none.
+
+    >>> _until_parsed(["-n", "--until=parse", "--touch", "parse"], ["3-of-3.h5", "crystal.h5"])
+    ['-n', '--until', '3-of-3.h5', 'crystal.h5', '--touch', 'parse']
+    >>> _until_parsed(["-U", "pocket", "parse"], ["3-of-3.h5"])
+    ['-U', 'pocket', '3-of-3.h5']
+    """
+    words: list[str] = []
+    last = False
+    for flag in flags:
+        if flag.startswith("-"):
+            last = flag in ("--until", "-U")
+        if flag == "--until=parse" and files:
+            words += ["--until", *files]
+        elif last and flag == "parse" and files:
+            words += files
+        else:
             words.append(flag)
     return words
 

@@ -54,18 +54,12 @@ class Inputs(NamedTuple):
     poses: Path
 
 
-INPUTS = {
-    "ligands": "ligands file of `parse`",
-    "pocket": "pocket file of `pocket`",
-    "poses": "refined file of `refine`, or poses file of `dock`",
-}
-
-
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the stage from a command line; returns the exit code."""
     parser = cli.parser("ligen_py.score", __doc__, ScoreSettings)
-    for name, what in INPUTS.items():
-        parser.add_argument(f"--{name}", type=cli.input_file, required=True, help=what)
+    cli.add_inputs(
+        parser, Inputs._fields, poses="refined file of `refine`, or poses file of `dock`"
+    )
     parser.add_argument("--output", type=Path, required=True, help="scores file to write")
     cli.add_device(parser)
     return cli.run(parser, argv, _stage)

@@ -31,15 +31,14 @@ from ligen_py.store.files.typed import read_typed
 
 log = logging.getLogger("ligen_py")
 
-INPUTS = {"ligands": "ligands file of `parse`", "pocket": "pocket file of `pocket`"}
+INPUTS = ("ligands", "pocket")
 SEARCHES = tuple(dict.fromkeys(stage.search for stage in STAGES.values() if stage.search))
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the stages from a command line; returns the exit code."""
     parser = cli.parser("ligen_py.screen", __doc__)
-    for kind, what in INPUTS.items():
-        parser.add_argument(f"--{kind}", type=cli.input_file, required=True, help=what)
+    cli.add_inputs(parser, INPUTS)
     for stage in screen(SEARCHES[0]):
         what = f"{stage.kind} file, written or kept"
         parser.add_argument(f"--{stage.kind}", type=Path, required=True, help=what)

@@ -7,7 +7,8 @@ networks judged poses, it chooses these again, and has the networks judge a samp
 all names again from the libraries. The best molecules and a sample of the others are parsed and
 docked again, bit for bit. It compares the campaign with the config that the run kept beside it,
 or with the one that --config names: parts, targets, settings and effort. Prints each fault on a
-line of its own; exit code 1 if there is one.
+line of its own, also where many files have it; exit code 1 if there is one. What is made from
+faulty files is not looked at.
 """
 
 import argparse
@@ -29,6 +30,7 @@ from ligen_py.store.campaign.part import RECORDED
 from ligen_py.store.campaign.reader import open_campaign
 from ligen_py.store.files.read import files_kept_open
 from ligen_py.verification import made_again
+from ligen_py.verification.causes import by_cause
 from ligen_py.verification.config import config_faults
 from ligen_py.verification.files import missing_chunks, part_faults
 from ligen_py.verification.judged import SAMPLE as JUDGED
@@ -72,6 +74,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--seed", type=int, help="seed of the samples (default: another one each time, printed)"
     )
+    parser.add_argument(
+        "--all",
+        action="store_true",
+        help="name every file of a fault, not the first one and their number",
+    )
     cli.add_device(parser)
     return cli.run(parser, argv, _verify)
 
@@ -95,9 +102,10 @@ def _verify(options: argparse.Namespace) -> None:
         print(f"FAULT {fault}", flush=True)
         faults += 1
     if faults:
+        every = "" if options.all else " (with --all every one is named)"
         raise InputError(
-            f"{options.campaign}: {faults} faults; delete the results that they name, and "
-            "'ligen run CONFIG' makes them again"
+            f"{options.campaign}: {faults} fault{'s' * (faults > 1)}; delete the results that they "
+            f"name{every}, and 'ligen run CONFIG' makes them again"
         )
     print(f"{options.campaign}: no fault")
 
@@ -119,20 +127,25 @@ def _faults(options: argparse.Namespace, path: Path, plan: Workplan | None) -> I
     yield from missing_chunks(manifest)
     if plan is not None:
         log.info("comparing with %s", plan.config.name)
-        yield from config_faults(plan, options.campaign, path, manifest, attributes)
+        faults = config_faults(plan, options.campaign, path, manifest, attributes)
+        yield from by_cause(faults, options.all)
     log.info("files and run records of %d parts", len(manifest.parts))
+    broken = list(by_cause(_files_faults(manifest, known), options.all))
+    yield from broken
+    if broken:
+        log.info("nothing is made again, since it would be made from these files")
+        return
+    log.info("merging %d parts again", len(manifest.parts))
+    yield from made_again.merge_faults(options.campaign, path, manifest, attributes)
+    yield from _made_again(plan, options, manifest)
+
+
+def _files_faults(manifest: Manifest, known: dict[tuple[str, ...], str]) -> Iterator[str]:
     digests: dict[Path, str] = {}
-    broken = False
     for part in manifest.parts:
         with files_kept_open():
             found = list(part_faults(part, known, digests))
-        broken |= bool(found)
         yield from found
-    log.info("merging %d parts again", len(manifest.parts))
-    yield from made_again.merge_faults(options.campaign, path, manifest, attributes)
-    if broken:
-        return
-    yield from _made_again(plan, options, manifest)
 
 
 def _made_again(
@@ -143,16 +156,14 @@ def _made_again(
     chosen = choose(options.campaign, manifest, hits, options.sample, options.seed)
     judged = _judged(options, plan)
     log.info("ranking and scoring again")
-    for part in manifest.parts:
-        with files_kept_open():
-            found = list(made_again.ranking_faults(part))
-        yield from found
+    yield from by_cause(_ranking_faults(manifest), options.all)
     label = select(options.device).origin
-    yield from made_again.scoring_faults(manifest, options.seed, options.device, label)
+    scoring = made_again.scoring_faults(manifest, options.seed, options.device, label)
+    yield from by_cause(scoring, options.all)
     if plan is not None:
         log.info("preparing %d pockets and the chosen molecules again", len(plan.pockets))
-        yield from made_again.pocket_faults(plan, manifest)
-        yield from made_again.library_faults(plan, manifest, chosen)
+        yield from by_cause(made_again.pocket_faults(plan, manifest), options.all)
+        yield from by_cause(made_again.library_faults(plan, manifest, chosen), options.all)
     if judged is not None:
         log.info("judging poses of the best molecules again, of %d by --seed", JUDGED)
         yield from judged_faults(
@@ -160,9 +171,16 @@ def _made_again(
         )
     if plan is not None:
         log.info("writing the exported molecules and the report again")
-        yield from made_again.written_faults(options.campaign, plan)
+        yield from by_cause(made_again.written_faults(options.campaign, plan), options.all)
     log.info("docking the chosen molecules again")
-    yield from redocking_faults(manifest, chosen, options.device)
+    yield from by_cause(redocking_faults(manifest, chosen, options.device), options.all)
+
+
+def _ranking_faults(manifest: Manifest) -> Iterator[str]:
+    for part in manifest.parts:
+        with files_kept_open():
+            found = list(made_again.ranking_faults(part))
+        yield from found
 
 
 def _judged(options: argparse.Namespace, plan: Workplan | None) -> Path | None:

@@ -187,7 +187,8 @@ def _put_pocket(plan: Workplan, pocket: Pocket, folder: Path, redock: bool) -> N
     """
     if redock and plan.control(pocket.name) is None:
         raise InputError(
-            "redock: needs a reference ligand as SDF; of other files bonds are not known"
+            "redock: needs a reference ligand whose bond orders are known: give an SDF or MOL2 "
+            "file as site"
         )
     prepared = folder / FOLDER / "pockets" / f"{pocket.name}.h5"
     prepared.parent.mkdir(parents=True)

@@ -1,10 +1,10 @@
 """The files, parts and flags of a campaign's stages.
 
 A part is one chunk of one library against one target. Beside the config's own libraries every
-target whose site names a reference ligand as SDF has the control library ``control-{target}``:
-that ligand from scratch, docked into its own target only. A target in the section ``controls`` has
-the libraries ``actives-of-{target}`` and ``decoys-of-{target}`` beside: they are docked before all
-others and are no part of the ranking, nor of the manifest.
+target whose site names a reference ligand as SDF or MOL2 has the control library
+``control-{target}``: that ligand from scratch, docked into its own target only. A target in the
+section ``controls`` has the libraries ``actives-of-{target}`` and ``decoys-of-{target}`` beside:
+they are docked before all others and are no part of the ranking, nor of the manifest.
 """
 
 import importlib.resources
@@ -91,7 +91,7 @@ SCREEN_MB = 0.07
 LINK = 32
 """Every so many parts that are parsed one after another, all later ones await one."""
 
-SDF = (".sdf", ".sd", ".sdf.gz", ".sd.gz")
+WITH_BONDS = (".sdf", ".sd", ".sdf.gz", ".sd.gz", ".mol", ".mol.gz", ".mol2", ".mol2.gz")
 """Reference ligands that make a control: of these the bond orders are known."""
 
 
@@ -326,12 +326,12 @@ class Workplan:
         return None if ligand is None else self.resolve(ligand)
 
     def control(self, pocket: str) -> str | None:
-        """The name of a pocket's control library, where its reference ligand is an SDF.
+        """The name of a pocket's control library, where its reference ligand is an SDF or MOL2.
 
         All conformations of a target have the same.
         """
         crystal = self.crystal(pocket)
-        if crystal is None or not crystal.name.lower().endswith(SDF):
+        if crystal is None or not crystal.name.lower().endswith(WITH_BONDS):
             return None
         return CONTROL + self.pockets[pocket].target
 
@@ -448,6 +448,14 @@ class Workplan:
         earlier = self.before(library, chunk)
         parsed = (n for n in reversed(range(len(earlier))) if not self.is_reused(earlier[n][0]))
         return list(dict.fromkeys([*earlier[::LINK], *earlier[next(parsed, 0) :]]))
+
+    def parsed_last(self, results: str) -> list[str]:
+        """Ligands files that no other part awaits: where they are made, all parts are parsed."""
+        libraries = [part for part in self._turns if not self.is_reused(part[0])]
+        ours = [name for name in self._chunk_files if name.startswith(OURS)]
+        last = [*libraries[-1:], *((name, part) for name in ours for part in self.chunks(name))]
+        parse = STAGES["parse"]
+        return [parse.file(results, library=library, chunk=chunk) for library, chunk in last]
 
     @cached_property
     def _turns(self) -> dict[tuple[str, str], int]:

@@ -29,6 +29,9 @@ MOST_TORSIONS = 32
 UNEVEN = 0.1
 """e; charges of a molecule add up to a whole number, but for rounding less than this."""
 
+KEYWORDS = frozenset(("ROOT", "ENDROOT", "BRANCH", "ENDBRANCH", "ATOM", "HETATM"))
+"""First words of the lines that make a molecule."""
+
 ELEMENT = {
     Ad4Type.HD: 1, Ad4Type.C: 6, Ad4Type.A: 6, Ad4Type.N: 7, Ad4Type.NA: 7, Ad4Type.OA: 8,
     Ad4Type.S: 16, Ad4Type.SA: 16, Ad4Type.P: 15, Ad4Type.F: 9, Ad4Type.CL: 17, Ad4Type.BR: 35,
@@ -211,7 +214,15 @@ def _lines(path: Path) -> list[str]:
     if b"\0" in raw:
         raise InputError(f"{path}: no text; give a PDBQT file")
     # A name in a remark may be in any encoding.
-    return raw.decode("utf-8-sig", errors="replace").splitlines()
+    lines = raw.decode("utf-8-sig", errors="replace").splitlines()
+    for number, line in enumerate(lines, start=1):
+        word = line.split(maxsplit=1)[0] if line.strip() else ""
+        if word not in KEYWORDS and word.upper() in KEYWORDS:
+            raise InputError(
+                f"{path}, line {number}: write {word.upper()} in place of {word}; PDBQT has its "
+                "keywords in capitals"
+            )
+    return lines
 
 
 def _refuse_flexible(path: Path, number: int, line: str) -> None:

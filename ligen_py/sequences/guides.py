@@ -16,6 +16,9 @@ from ligen_py.sequences.iupac import BASES, fault_of
 
 log = logging.getLogger("ligen_py")
 
+PATTERN_LINE = 2
+"""Line of the pattern in an input file of Cas-OFFinder."""
+
 LONGEST = 62
 """Longest pattern: with a bulge a site fits two words of 32 bases."""
 
@@ -79,17 +82,11 @@ def checked(query: Query, source: str, lines: Sequence[int] = ()) -> Query:
         raise InputError(f"{source}{line}: {words}")
 
     pattern = query.pattern
-    if not pattern or (fault := fault_of(pattern)):
-        stop(f"the pattern {pattern!r} must be IUPAC letters of DNA" + (
-            f", and {fault!r} is none" if pattern else ""))  # fmt: skip
-    if len(pattern) > LONGEST:
-        stop(f"the pattern has {len(pattern)} letters; at most {LONGEST} can be searched")
     for bulge in (query.dna_bulge, query.rna_bulge):
         if not 0 <= bulge <= MOST_BULGE:
             stop(f"a bulge of {bulge}; bulges may have 0 to {MOST_BULGE} bases")
     bulges = query.dna_bulge or query.rna_bulge
-    if bulges and pattern[0] != "N" and pattern[-1] != "N":
-        stop(f"the pattern {pattern} begins and ends with a PAM; bulges need one side without")
+    check_pattern(pattern, bulges, f"{source}, line {PATTERN_LINE}" if lines else source)
     if not query.guides:
         stop("no guides; give at least one")
     for number, guide in enumerate(query.guides):
@@ -117,6 +114,24 @@ def checked(query: Query, source: str, lines: Sequence[int] = ()) -> Query:
         if bulges and len(guide.sequence.strip("N")) <= query.rna_bulge + 1:
             stop(f"guide {guide.sequence} is too short for bulges", number)
     return query
+
+
+def check_pattern(pattern: str, bulges: int, place: str) -> None:
+    """InputError, which names the place of the pattern, where it cannot be searched."""
+    if not pattern or (fault := fault_of(pattern)):
+        raise InputError(
+            f"{place}: the pattern {pattern!r} must be IUPAC letters of DNA"
+            + (f", and {fault!r} is none" if pattern else "")
+        )
+    if len(pattern) > LONGEST:
+        raise InputError(
+            f"{place}: the pattern has {len(pattern)} letters; at most {LONGEST} can be searched"
+        )
+    if bulges and pattern[0] != "N" and pattern[-1] != "N":
+        raise InputError(
+            f"{place}: the pattern {pattern} begins and ends with a PAM; bulges need one side "
+            "without"
+        )
 
 
 def read_cas_offinder(path: Path) -> CasOffinderFile:
@@ -228,10 +243,19 @@ def _whole(path: Path, line: int, word: str, what: str) -> int:
 
 
 def as_query(
-    path: Path, pattern: str, mismatches: int, dna_bulge: int = 0, rna_bulge: int = 0
+    path: Path,
+    pattern: str,
+    mismatches: int,
+    dna_bulge: int = 0,
+    rna_bulge: int = 0,
+    place: str = "command line: --pattern",
 ) -> Query:
-    """The query for a file of guides (`read_guides`), which may leave out the PAM."""
+    """The query for a file of guides (`read_guides`), which may leave out the PAM.
+
+    `place` is where the pattern was given.
+    """
     pattern = _upper(pattern)
+    check_pattern(pattern, dna_bulge or rna_bulge, place)
     pam_first = begins_with_pam(pattern)
     found = read_guides(path)
     bare = sorted((one[1] for one in found if len(one[1]) < len(pattern)), key=len)

@@ -22,8 +22,10 @@ def config_faults(
     plan: Workplan, campaign: Path, path: Path, manifest: Manifest, attributes: Mapping[str, str]
 ) -> Iterator[str]:
     """Where the campaign, with its manifest `path`, is not the one that its config describes."""
-    for words in plan.manifest().differences(manifest):
-        yield f"{path}: {words}, by {plan.config.name}"
+    parts = plan.manifest().differences(manifest)
+    for words in parts[:1]:
+        more = f"; {len(parts) - 1} other parts differ, too" if len(parts) > 1 else ""
+        yield f"{path}: {words}, by {plan.config.name}{more}"
     effort = attributes.get("effort", "")
     if effort != plan.settings.effort:
         found = f"was made with effort {effort}" if effort else "does not say its effort"
@@ -40,15 +42,18 @@ def config_faults(
             file: Path = getattr(part, kind)
             if place and file not in seen and file.is_file():
                 seen.add(file)
-                yield from _file_faults(plan, place, kind, file, sources)
+                yield from file_faults(plan, place, kind, file, sources)
     for source, file, _ in search_changes(plan, campaign.parent, cache(file_digest)):
         yield f"{file}: was not made from {source} as it is now"
 
 
-def _file_faults(
+def file_faults(
     plan: Workplan, place: Part, kind: str, file: Path, sources: dict[Path, str]
 ) -> Iterator[str]:
-    """Whether a file of a part was made with the settings, and from the files, of the config."""
+    """Whether a file of a part was made with the settings, and from the files, of the config.
+
+    `sources` has the digests of files that were read before, and gets those that are read now.
+    """
     try:
         record = run_record(file, KINDS[kind])
         known, used = input_digests(file, record), json.loads(record["settings"])

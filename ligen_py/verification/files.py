@@ -67,7 +67,9 @@ def part_faults(
             inputs = input_digests(path, run_record(path, KINDS[stage.kind]))
             for source in stage.inputs.values():
                 if digests[getattr(part, source)] not in inputs:
+                    sound = False
                     yield f"{path}: was not made from {getattr(part, source)} as it is now"
-        read_part(part)
+        if sound:
+            read_part(part)
     except InputError as error:
         yield str(error)

@@ -25,6 +25,7 @@ from ligen_py.store.campaign.manifest import Manifest
 from ligen_py.store.campaign.reader import open_campaign
 from ligen_py.store.files.inputs import input_digests
 from ligen_py.store.files.read import read, run_record
+from ligen_py.verification.causes import first_of
 
 log = logging.getLogger("ligen_py")
 
@@ -117,8 +118,8 @@ def _made_again(
     if len(again.rank) != count:
         yield f"{path}: has {count} molecules; the campaign has {len(again.rank)} to judge"
         return
-    for column in unequal(stored, again):
-        yield f"{path}: networks/{column} is not what {campaign} and its parts give"
+    if columns := [f"networks/{column}" for column in unequal(stored, again)]:
+        yield f"{path}: {first_of(columns)} not what {campaign} and its parts give"
     if apart:
         yield f"{path}: what networks say of {len(wanted)} molecules judged again: not equal"
 

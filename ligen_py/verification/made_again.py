@@ -12,12 +12,14 @@ from pathlib import Path
 import numpy as np
 
 from ligen_py import granted
+from ligen_py.campaign.workplan import Part as Place
 from ligen_py.campaign.workplan import Workplan
 from ligen_py.chain import STAGES
 from ligen_py.engine.scoring.scores import best_poses, pose_scores
 from ligen_py.errors import InputError
 from ligen_py.molecules.library.reading import Columns, Part
 from ligen_py.molecules.library.reading import records as records_of
+from ligen_py.records.column import Kind
 from ligen_py.records.devices import device_class
 from ligen_py.records.ligands import LIGANDS, Entries, Ligands
 from ligen_py.records.pocket import POCKET
@@ -33,6 +35,8 @@ from ligen_py.store.campaign.reader import open_campaign
 from ligen_py.store.files.read import groups_in, read, run_record
 from ligen_py.store.files.some_ligands import write_some
 from ligen_py.store.files.terms import read_terms
+from ligen_py.verification.causes import first_of
+from ligen_py.verification.config import file_faults
 
 log = logging.getLogger("ligen_py")
 
@@ -66,8 +70,8 @@ def merge_faults(
             yield f"{campaign}: its parts cannot be merged: {error.filename} is missing"
             return
         try:
-            for what in differences(campaign, again):
-                yield f"{campaign}: {what} is not what its parts give"
+            if found := differences(campaign, again):
+                yield f"{campaign}: {first_of(found)} not what its parts give"
         except InputError as error:
             yield str(error)
 
@@ -92,8 +96,8 @@ def ranking_faults(part: PartFiles) -> Iterator[str]:
         return
     terms = {name: found[name] for name in settings.functions}
     again = best_poses(poses, *pose_scores(ligands, poses, terms, settings))
-    for column in unequal(stored, again):
-        yield f"{part.scores}: scores/{column} does not follow from the terms"
+    if columns := [f"scores/{column}" for column in unequal(stored, again)]:
+        yield f"{part.scores}: {first_of(columns)} not what the terms give"
 
 
 def scoring_faults(manifest: Manifest, seed: int, device: str | None, label: str) -> Iterator[str]:
@@ -129,18 +133,24 @@ def _scored_again(part: PartFiles, record: Mapping[str, str], device: str | None
             yield f"{part.scores}: its poses cannot be scored again: {error}"
             return
         stored, made = read_terms(part.scores), read_terms(again)
-        for function, columns in stored.items():
-            for term, values in columns.items():
-                if values.tobytes() != made[function][term].tobytes():
-                    yield f"{part.scores}: terms/{function}/{term} is not what its poses give"
+        found = [
+            f"terms/{function}/{term}"
+            for function, columns in stored.items()
+            for term, values in columns.items()
+            if values.tobytes() != made[function][term].tobytes()
+        ]
+        if found:
+            yield f"{part.scores}: {first_of(found)} not what its poses give"
 
 
 def pocket_faults(plan: Workplan, manifest: Manifest) -> Iterator[str]:
     """Prepare every pocket again from its structure, and compare all columns."""
     stage = STAGES["pocket"]
     files = {part.place: part.pocket for part in manifest.parts}
+    sources: dict[Path, str] = {}
     for name, path in files.items():
-        if name not in plan.pockets:
+        place = Place(name, "", "")
+        if name not in plan.pockets or any(file_faults(plan, place, "pocket", path, sources)):
             continue  # another fault says so
         inputs = {
             "receptor": plan.receptor(name),
@@ -154,9 +164,8 @@ def pocket_faults(plan: Workplan, manifest: Manifest) -> Iterator[str]:
             except InputError as error:
                 yield f"{path}: cannot be made again: {error}"
                 continue
-            for group, record in groups_in(path, POCKET).items():
-                for column in unequal(read(path, POCKET, record), read(again, POCKET, record)):
-                    yield f"{path}: {group}/{column} is not what {inputs['receptor']} gives"
+            if found := _columns(path, again, POCKET):
+                yield f"{path}: {first_of(found)} not what {inputs['receptor']} gives"
 
 
 def library_faults(plan: Workplan, manifest: Manifest, chosen: list[np.ndarray]) -> Iterator[str]:
@@ -164,12 +173,15 @@ def library_faults(plan: Workplan, manifest: Manifest, chosen: list[np.ndarray])
     described = plan.manifest().parts
     places = {part.label: place for part, place in zip(described, plan.parts(), strict=True)}
     records: dict[Path, np.ndarray] = {}
+    sources: dict[Path, str] = {}
     for part, rows in zip(manifest.parts, chosen, strict=True):
         records[part.ligands] = np.union1d(records.get(part.ligands, rows), rows)
     for part in {part.ligands: part for part in manifest.parts}.values():
         place = places.get(part.label)
         if place is None or plan.is_reused(place.library):
             continue
+        if any(file_faults(plan, place, "ligands", part.ligands, sources)):
+            continue  # another fault says so
         yield from _read_again(plan, place.library, place.chunk, part)
         if len(records[part.ligands]):
             rows = records[part.ligands].astype("i8")
@@ -186,12 +198,17 @@ def _read_again(plan: Workplan, library: str, chunk: str, part: PartFiles) -> It
         yield f"{part.ligands}: contains {len(entries.line)} records, {source} has {len(found)}"
         return
     stored = zip(entries.line.tolist(), entries.name, entries.extra, strict=True)
-    for row, record in zip(stored, found, strict=True):
-        if row != (record.line, record.name, record.extra):
-            yield (
-                f"{part.ligands}: the record of line {row[0]} is called {row[1]!r}, in {source} "
-                f"line {record.line} is called {record.name!r}, or has other columns"
-            )
+    others = [
+        (row, record)
+        for row, record in zip(stored, found, strict=True)
+        if row != (record.line, record.name, record.extra)
+    ]
+    for row, record in others[:1]:
+        more = f"; {len(others) - 1} other records differ, too" if len(others) > 1 else ""
+        yield (
+            f"{part.ligands}: the record of line {row[0]} is called {row[1]!r}, in {source} "
+            f"line {record.line} is called {record.name!r}, or has other columns{more}"
+        )
 
 
 def _parsed_again(
@@ -210,10 +227,17 @@ def _parsed_again(
         except InputError as error:
             yield f"{part.ligands}: cannot be made again: {error}"
             return
-        for group, record in groups_in(some, LIGANDS).items():
-            stored, made = read(some, LIGANDS, record), read(again, LIGANDS, record)
-            for column in unequal(stored, made):
-                yield f"{part.ligands}: {group}/{column} is not what {source} gives"
+        if differing := _columns(some, again, LIGANDS):
+            yield f"{part.ligands}: {first_of(differing)} not what {source} gives"
+
+
+def _columns(one: Path, other: Path, kind: Kind) -> list[str]:
+    """Names of the columns that are not equal in two files of a kind."""
+    return [
+        f"{group}/{column}"
+        for group, record in groups_in(one, kind).items()
+        for column in unequal(read(one, kind, record), read(other, kind, record))
+    ]
 
 
 def written_faults(campaign: Path, plan: Workplan) -> Iterator[str]:

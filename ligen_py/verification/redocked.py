@@ -123,8 +123,12 @@ def _part_redocked(
                 return
             if is_dropped(path):
                 continue
-            for what in _unequal(path, files[kind], kind, records, rows):
-                yield f"{path}: {what} of {len(records)} molecules docked again: not equal"
+            if found := list(_unequal(path, files[kind], kind, records, rows)):
+                yield (
+                    f"{path}: molecules docked again: not equal in {len(found)} "
+                    f"column{'s' * (len(found) > 1)}, {found[0]} first"
+                )
+                return  # what follows was made from it
 
 
 def _unequal(

@@ -76,6 +76,17 @@ def test_the_table_fits_and_says_what_failed(
     assert f"Poses {tmp_path / 'out/hits.sdf'}" in out
 
 
+def test_a_reference_as_mol_file_is_redocked(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It has the bond orders that an SDF has; so has a MOL2 file."""
+    path = tmp_path / "reference.mol"
+    path.write_text(REFERENCE.read_text().partition("$$$$")[0])
+    site = ["--site", str(path), "--effort", "draft", "--redock"]
+    assert main([str(PROTEIN), "CCO", *site, "-o", str(tmp_path / "out")]) == 0
+    assert "redocked: best-scored pose" in capsys.readouterr().out
+
+
 def test_results_are_replaced_only_if_asked(
     docked: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

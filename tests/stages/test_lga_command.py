@@ -359,3 +359,14 @@ def test_evaluations_are_those_of_autodock_gpus_flags(
     assert (settings.evaluations, settings.heuristic_limit) == (evaluations, limit)
     if not evaluations:
         assert 0.7 * min(limit, 1e6) < most_evaluations(settings, 6) < limit
+
+
+def test_of_the_seeds_of_autodock_gpu_one_is_taken(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["--lfile", str(folder / "lig.pdbqt"), "--seed", "5,6,7"]
+    with pytest.raises(SystemExit):
+        lga_command.main(words)
+    assert capsys.readouterr().err.endswith(
+        "'5,6,7' is not one whole number; one seeds all runs here, so give one, such as --seed 5\n"
+    )

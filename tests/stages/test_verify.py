@@ -419,11 +419,57 @@ def test_every_corruption_is_found(
     said = capsys.readouterr()
     assert "FAULT " in said.out
     assert "Traceback" not in said.err
-    cure = "delete the results that they name, and 'ligen run CONFIG' makes them again"
-    assert said.err.splitlines()[-1].endswith(f" faults; {cure}")
+    last = said.err.splitlines()[-1]
+    assert "; delete the results that they name" in last
+    assert last.endswith("and 'ligen run CONFIG' makes them again")
     for line in said.out.splitlines():
         if line.endswith(": is missing") or "damaged" in line:
             assert "'ligen run CONFIG'" in line
+
+
+def faults_of(mini: Mini, capsys: pytest.CaptureFixture[str], *words: str) -> list[str]:
+    """The faults that are printed, with files as seen from the campaign's folder."""
+    run(mini, *NOTHING_DOCKED, *words)
+    printed = capsys.readouterr().out.replace(f"{mini.folder}/", "").splitlines()
+    return [line.removeprefix("FAULT ") for line in printed if line.startswith("FAULT ")]
+
+
+def test_what_follows_from_a_changed_library_is_one_fault(
+    mini: Mini, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its records were read again, too: each column of each part that differs was a fault."""
+    words = described(mini)
+    library = mini.folder / "lib.smi"
+    library.write_text(library.read_text().replace("C", "CC", 1))
+    old = "was not made from lib.smi as it is now"
+    first, second = (f"results/ligands/lib/{part}-of-2.h5" for part in (1, 2))
+    words += ["--sample", "100"]
+    assert faults_of(mini, capsys, *words) == [f"{first}: {old} (the first of 2 files)"]
+    assert faults_of(mini, capsys, *words, "--all") == [f"{first}: {old}", f"{second}: {old}"]
+
+
+def test_what_follows_from_a_changed_part_is_one_fault(
+    mini: Mini, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = mini.parts()[SECOND].ligands
+    other_chunk(path)
+    ligands, poses = "results/ligands/lib/2-of-2.h5", "results/poses/dhfr/lib/2-of-2.h5"
+    assert faults_of(mini, capsys) == [
+        f"{ligands}: is not the file that the campaign was made from",
+        f"{poses}: was not made from {ligands} as it is now (the first of 4 files)",
+    ]
+
+
+def test_what_follows_from_another_number_of_parts_is_one_fault(
+    mini: Mini, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = described(mini)
+    libraries = {"lib": {"file": "lib.smi", "chunks": 3}}
+    (mini.folder / "c.yaml").write_text(yaml.safe_dump(CONFIG | {"libraries": libraries}))
+    (fault,) = faults_of(mini, capsys, *words)
+    assert fault == (
+        "results/manifest.tsv: lacks the part dhfr/lib/1-of-3, by c.yaml; 4 other parts differ, too"
+    )
 
 
 @pytest.mark.parametrize("harm", FORGERIES, ids=[harm.__name__ for harm in FORGERIES])
@@ -559,10 +605,10 @@ def renamed_hit(name: str) -> Harm:
 @pytest.mark.parametrize(
     ("harm", "words"),
     [
-        (lambda mini: honest(mini, "scores", better_score), "does not follow from the terms"),
-        (lambda mini: honest(mini, "scores", better_term), "is not what its poses give"),
+        (lambda mini: honest(mini, "scores", better_score), "not what the terms give"),
+        (lambda mini: honest(mini, "scores", better_term), "other are not what its poses give"),
         (lambda mini: honest(mini, "ligands", names_swapped), "is called"),
-        (lambda mini: honest(mini, "pocket", receptor_moved), "receptor/xyz is not what"),
+        (lambda mini: honest(mini, "pocket", receptor_moved), "others are not what /"),
         (without_chunk, "2-of-2: is not in the manifest"),
         *(
             (renamed_hit(name), f"{name}: is not what")

@@ -176,6 +176,29 @@ def test_parts_that_are_parsed_in_turn_are_a_chain(
     assert links < 30 * len(every)
 
 
+def test_the_parts_that_are_parsed_last_await_all_others(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What another campaign has parsed is copied, and awaits none."""
+    libraries = {name: {"file": "lib.smi", "chunks": 2} for name in ("lib", "copied")}
+    given = {"duplicates": "campaign", "controls": {"a": {"actives": "lib.smi"}}}
+    plan = Workplan.of(config(libraries=libraries, **given), "c.yaml", folder)
+    monkeypatch.setattr(Workplan, "is_reused", lambda _, library: library == "copied")
+    ours = [
+        f"results/ligands/{name}-a/1-of-1.h5" for name in ("control", "actives-of", "decoys-of")
+    ]
+    assert plan.parsed_last("results") == ["results/ligands/lib/2-of-2.h5", *ours]
+
+
+@pytest.mark.parametrize("name", ["l.mol2", "l.MOL2.gz", "l.mol", "l.sd.gz"])
+def test_a_reference_ligand_with_bond_orders_is_a_control(name: str, folder: Path) -> None:
+    (folder / name).write_text("x")
+    targets = {"a": {"receptor": "r.pdb", "site": {"ligand": name}}}
+    plan = Workplan.of(config(targets=targets), "c.yaml", folder)
+    assert plan.control("a") == "control-a"
+    assert plan.source("control-a", "1-of-1") == folder / name
+
+
 def test_memory_grows_with_the_records_of_a_chunk_and_the_processes(folder: Path) -> None:
     with (folder / "large.smi").open("wb") as file:
         file.truncate(64 * 800_000)  # a file of that size, of which nothing is read

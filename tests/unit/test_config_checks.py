@@ -166,6 +166,15 @@ def test_queries_and_a_matrix_that_cannot_be_used(
     assert sentence in message
 
 
+def test_a_pattern_of_off_targets_is_named_by_its_key(tmp_path: Path) -> None:
+    """It was called a fault of the guides' file."""
+    for name in ("genome.fa", "guides.txt"):
+        (tmp_path / name).write_text(">one\nACGTTGCAACGTTGCAACGT\n")
+    search = {"genome": "genome.fa", "guides": "guides.txt", "pattern": "NNXX"}
+    message = refused(write(tmp_path, offtargets={"cas": search}))
+    assert "key 'offtargets.cas': key 'pattern': the pattern 'NNXX' must be" in message
+
+
 def test_a_device_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LIGEN_DEVICE", "abacus")
     with pytest.raises(DeviceError, match="no OpenCL device matches 'abacus'"):

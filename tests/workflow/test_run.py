@@ -11,9 +11,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from ligen_py import run
-from tests.workflow.small import ROOT, ask_fault, command, happened, wait_until, write_campaign
+from tests.workflow.small import (
+    ROOT,
+    ask_fault,
+    campaign,
+    command,
+    happened,
+    wait_until,
+    write_campaign,
+)
 
 
 def ligen_run(folder: Path, *words: str, **options: Any) -> subprocess.Popen[str]:
@@ -200,6 +209,18 @@ def test_a_part_of_a_campaign_does_not_show_the_report_of_before(tmp_path: Path)
     assert "of yesterday" not in printed
     assert "Provided cores: 1 " in said
     assert printed.endswith(f"{folder / 'results/report.txt'} was not made in this run\n")
+
+
+def test_parts_that_await_each_other_can_all_be_parsed_and_no_more(tmp_path: Path) -> None:
+    """Snakemake alone would stop after the first part and call it a bug."""
+    folder = write_campaign(tmp_path / "run", 3)
+    config = campaign(3) | {"duplicates": "campaign"}
+    (folder / "c.yaml").write_text(yaml.safe_dump(config))
+    process = ligen_run(folder, "--", "--until", "parse")
+    _, said = process.communicate(timeout=300)
+    assert process.returncode == 0, said
+    made = sorted(path.name for path in (folder / "results").rglob("*.h5"))
+    assert made == ["1-of-3.h5", "2-of-3.h5", "3-of-3.h5"]
 
 
 BY_SLURM = """\

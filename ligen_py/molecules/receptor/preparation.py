@@ -87,6 +87,9 @@ MEMBRANE = "DUM"
 SAME_PLACE = 0.5
 """An atom this near (Angstrom) to one of the reference ligand is the same atom."""
 
+AS_A_BOND = 2.1
+"""Angstrom; heavy atoms this near, of which none is a metal, are bound: S-S has 2.05."""
+
 NEARER_THAN_A_BOND = 1.0
 """A hetero group this near (Angstrom) to the reference ligand cannot stay beside it."""
 
@@ -222,6 +225,7 @@ def prepare(
     """
     cofactors = smiles_of(structure)
     wanted, bound = _choose(selection, site, structure, settings)
+    _note_bond(selection, site)
     hydrogens = protonation.Protonated()
     if settings.protonation == "propka":
         hydrogens = protonation.protonate(selection, site.distance, settings.margin, settings.ph)
@@ -399,6 +403,21 @@ def nearest(xyz: np.ndarray, ligand: np.ndarray) -> np.ndarray:
     """Distance (atoms,) of each position from the nearest ligand atom; infinite without one."""
     squared = ((xyz[:, None] - ligand) ** 2).sum(axis=2)
     return np.sqrt(squared.min(axis=1, initial=np.inf))
+
+
+def _note_bond(selection: Selection, site: Site) -> None:
+    """Say where the reference ligand is bound to a chain, also where it is from another file."""
+    chains = np.flatnonzero(selection.open & selection.heavy & selection.polymer[selection.residue])
+    distance = nearest(selection.xyz[chains], site.ligand)
+    if distance.min(initial=np.inf) < AS_A_BOND:
+        atom = chains[distance.argmin()]
+        tie = f"{selection.atoms.place[atom]}/{selection.atoms.name[atom]}"
+        words = (
+            f"{distance.min():.1f} A from {tie}, as a bond is long; all ligands are docked without "
+            "a bond to the receptor, so it may not come back to its place"
+        )
+        selection.note("reference ligand", words)
+        log.warning("the reference ligand is %s", words)
 
 
 def _check_box(selection: Selection, site: Site) -> None:

@@ -161,6 +161,11 @@ BAD: list[tuple[Callable[[str], str], str]] = [
     (lambda text: text.replace("\nBRANCH   ", "\nBRANCH  9", 1), "BRANCH"),
     (lambda text: "nothing", "no ROOT with atoms"),
     (
+        lambda text: text.replace("\nBRANCH", "\nbranch", 1),
+        r"line \d+: write BRANCH in place of branch; PDBQT has its keywords in capitals",
+    ),
+    (lambda text: text.replace("\nROOT", "\nroot", 1), r"line \d+: write ROOT in place of root"),
+    (
         lambda text: f"ROOT\nATOM  {1:5d}  H   UNL     1    {0:8.3f}{0:8.3f}{0:8.3f}{0:22.3f} HD",
         "nothing but hydrogens",
     ),

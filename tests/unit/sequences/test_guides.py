@@ -35,7 +35,10 @@ def test_an_input_file_of_each_version(tmp_path: Path) -> None:
         (f"g.fa\n{PATTERN}\n{'N' * 23} 5\n", "no letter but N"),
         (f"g.fa\n{PATTERN}\n{GUIDE}NNN 5\n\n{GUIDE}NNN 5\n", "line 4: is blank"),
         (f"g.fa\n{PATTERN} 1 0\n{GUIDE}NGG 5\n", "with bulges, write N"),
-        (f"g.fa\nCC{PATTERN} 1 0\nNN{GUIDE}NNN 5\n", "begins and ends with a PAM"),
+        (
+            f"g.fa\nCC{PATTERN} 1 0\nNN{GUIDE}NNN 5\n",
+            "in.txt, line 2: .* begins and ends with a PAM",
+        ),
     ],
 )
 def test_bad_input_files(tmp_path: Path, text: str, words: str) -> None:
@@ -56,6 +59,24 @@ def test_guides_of_a_table_and_of_fasta(tmp_path: Path) -> None:
     assert as_query(path, "TTTV" + "N" * 20, 4).guides == (Guide("a", "NNNN" + GUIDE, 4),)
     # Of Cas12k; the PAM's first letter may be any.
     assert as_query(path, "NGTN" + "N" * 20, 4).guides == (Guide("a", "NNNN" + GUIDE, 4),)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "words"),
+    [
+        ("NNXX", "the pattern 'NNXX' must be IUPAC letters of DNA, and 'X' is none"),
+        ("", "the pattern '' must be IUPAC letters of DNA"),
+        ("N" * 63, "the pattern has 63 letters"),
+        ("CCNNNNRG", "begins and ends with a PAM"),
+    ],
+)
+def test_a_bad_pattern_is_no_fault_of_the_guides_file(
+    pattern: str, words: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "guides.txt"
+    path.write_text("no guides are read before\n")
+    with pytest.raises(InputError, match=f"^command line: --pattern: .*{words}"):
+        as_query(path, pattern, 4, dna_bulge=1)
 
 
 @pytest.mark.parametrize("title", ["sgRNA", "gRNA", "crRNA", "DNA", "gDNA"])

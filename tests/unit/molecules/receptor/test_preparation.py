@@ -1381,6 +1381,19 @@ def test_glycans_covalent_ligands_and_ions_have_their_names(
     assert charges["A/F/32/F"] == -1.0
 
 
+@pytest.mark.parametrize(("distance", "is_bound"), [(1.82, True), (2.4, False)])
+def test_a_reference_ligand_that_is_bound_to_the_protein_is_named(
+    distance: float, is_bound: bool, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Also where its file is not the structure, from which it was removed."""
+    site = Site((0.0, 0.0, 0.0), 10.0, np.array([[0.0, -6.0 - distance, 0.0]]), "a file")
+    lines = [*ALANINES, atom("SG", "CYS", 21, (0.0, -6.0, 0.0), "S")]
+    found = noted(run(tmp_path, lines, site), "reference ligand")
+    words = "1.8 A from A/CYS/21/SG, as a bond is long; all ligands are docked without a bond"
+    assert [words in note for note in found] == [True] * is_bound
+    assert [words in said for said in caplog.messages if "bond" in said] == [True] * is_bound
+
+
 COVALENT = [
     atom("CB", "CYS", 3, (3.0, 5.0, 0.0)),
     atom("SG", "CYS", 3, (4.8, 5.0, 0.0), "S"),
