@@ -625,7 +625,8 @@ def _in_rings(mol: _Molecule, name: str, centre: int, own: frozenset[int]) -> fl
                 continue
             for row in _substituents_at(mol, place, own):
                 value = _sigma(row, name, position)
-                (donors if name == "azine" and value < STRONG_DONOR else sigma).append(value)
+                is_donor = value < STRONG_DONOR or row.para < AMINE
+                (donors if name == "azine" and is_donor else sigma).append(value)
             if name == "azine":
                 sigma += [WEAKER * _along_chains(mol, i, own, place) for i in _amines(mol, place)]
     for ring in mol.arenes:
