@@ -115,7 +115,7 @@ def test_a_source_replaced_by_an_older_file_is_noticed(finished: Path, tmp_path:
     rules = {"database", "homologs", "genome", "offtargets", "guide_sites", "guides"}
     assert rules <= planned_jobs(printed)
     assert not planned_jobs(printed) & {"screen", "aggregate"}
-    words = ("--config", "c.yaml", "--hits", "0", "--sample", "0")
+    words = ("--config", "c.yaml", "--hits", "0", "--sample", "0", "--all")
     verified = ligen(folder, "verify", "results/campaign.h5", *words).stdout
     for file in ("homologs/like/database.h5", "offtargets/cas/2-of-3.h5", "guides/gene/2-of-2.h5"):
         assert f"FAULT results/{file}: was not made from" in verified, verified
