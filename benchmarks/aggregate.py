@@ -57,7 +57,7 @@ def library(number: int, size: int, models: list[Prepared]) -> Library:
     return assemble(
         (
             Record(first + i + 1, f"molecule {first + i}", ""),
-            replace(models[i % len(models)], key=f"{first + i:016x}"),
+            replace(models[i % len(models)], key=f"{first + i:032x}"),
         )
         for i in range(size)
     )

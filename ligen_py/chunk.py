@@ -19,7 +19,7 @@ class Chunk(NamedTuple):
     ligands: np.ndarray
     """The part's `scored()`."""
     hashes: np.ndarray
-    """Of the records' keys, u8."""
+    """Of the records' keys (`HASH`)."""
     origins: list[Origin]
     """One a conformation."""
 

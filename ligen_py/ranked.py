@@ -47,7 +47,8 @@ class Molecules:
         rows = self._writer.rows + np.arange(len(ligands)), self._writer.rows_left + places
         for number, (own, row) in enumerate(zip((part.entry[ligands], left), rows, strict=True)):
             found = np.empty(len(own), KEYED)
-            found["hash"], found["left"] = hashes[own], number
+            found["high"], found["low"] = hashes[own]["high"], hashes[own]["low"]
+            found["left"] = number
             found["file"], found["line"], found["row"] = file, part.line[own], row
             self._records.add(found)
 

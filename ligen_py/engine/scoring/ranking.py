@@ -9,7 +9,11 @@ from hashlib import blake2b
 
 import numpy as np
 
-KEYED = np.dtype([("hash", "u8"), ("left", "u1"), ("file", "u4"), ("line", "i8"), ("row", "i8")])
+HASH = np.dtype([("high", "u8"), ("low", "u8")])
+
+KEYED = np.dtype(
+    [("high", "u8"), ("low", "u8"), ("left", "u1"), ("file", "u4"), ("line", "i8"), ("row", "i8")]
+)
 """A record whose molecule counts: `left` is 0 for a row of the scored records, 1 for one of those
 that were left out as duplicates. Number of the file and line order the records of a molecule."""
 
@@ -23,13 +27,13 @@ PLACED = np.dtype([("row", "i8"), ("rank", "i8")])
 
 
 def hash_keys(keys: np.ndarray) -> np.ndarray:
-    """64-bit hashes (u8) of text keys, the same on every machine.
+    """128-bit hashes (`HASH`) of text keys, the same on every machine.
 
-    Two different molecules of a campaign of n share a hash with probability n^2 / 2^65: 3e-8 for a
-    million, 3 % for a thousand million.
+    Two different molecules of a campaign of n share a hash with probability n^2 / 2^129: 1e-21 for
+    a thousand million.
     """
-    digests = b"".join(blake2b(key.encode(), digest_size=8).digest() for key in keys)
-    return np.frombuffer(digests, dtype="<u8")
+    digests = b"".join(blake2b(key.encode(), digest_size=16).digest() for key in keys)
+    return np.frombuffer(digests, dtype="<u8").view(HASH)
 
 
 def with_first(pieces: Iterable[np.ndarray]) -> Iterator[tuple[np.ndarray, np.ndarray]]:
@@ -37,17 +41,17 @@ def with_first(pieces: Iterable[np.ndarray]) -> Iterator[tuple[np.ndarray, np.nd
 
     That is the first scored record of the same molecule, or -1 where none was scored.
     """
-    last, stands = -1, -1
+    last, stands = (-1, -1), -1
     for piece in pieces:
-        hashes = piece["hash"]
+        high, low = piece["high"], piece["low"]
         new = np.ones(len(piece), bool)
-        new[1:] = hashes[1:] != hashes[:-1]
-        new[:1] = int(hashes[0]) != last
+        new[1:] = (high[1:] != high[:-1]) | (low[1:] != low[:-1])
+        new[:1] = (int(high[0]), int(low[0])) != last
         start = np.maximum.accumulate(np.where(new, np.arange(len(piece)), -1))
         heads = np.where(piece["left"] == 0, piece["row"], -1)
         first = np.where(start < 0, stands, heads[start])
         yield piece, first
-        last, stands = int(hashes[-1]), int(first[-1])
+        last, stands = (int(high[-1]), int(low[-1])), int(first[-1])
 
 
 def ranks(pieces: Iterable[np.ndarray]) -> Iterator[np.ndarray]:
