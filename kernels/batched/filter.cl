@@ -136,20 +136,19 @@ KERNEL void select_poses(
     sg_sync(sg);
   }
 
-  // A pose's place is the number of those with a lower verdict, or with the same one before it.
-  for (int rank = sg.lane; rank < l.poses; rank += SG_SIZE) {
-    const int p = order[rank], own = cluster[p], verdict = verdict_of(own);
-    int kept = 0;
-    for (int other = 0; other < l.poses; other++) {
-      const int theirs = verdict_of(cluster[order[other]]);
-      kept += theirs < verdict || (theirs == verdict && other < rank);
+  // By one lane: where each lane placed its own poses, PoCL 3 on AMD's Zen 3 lost one of them.
+  if (sg.lane != 0) return;
+  int kept = 0;
+  for (int verdict = REPRESENTATIVE; verdict <= BUMPED; verdict++) {
+    for (int rank = 0; rank < l.poses && kept < max_num_poses; rank++) {
+      const int p = order[rank], own = cluster[p];
+      if (verdict_of(own) != verdict) continue;
+      const int slot = l.first_kept + kept++;
+      kept_pose[slot] = (ushort)p;
+      kept_verdict[slot] = (uchar)verdict;
+      kept_cluster[slot] = (short)(verdict == REPRESENTATIVE ? -2 - own
+                                   : verdict == BUMPED       ? NO_CLUSTER
+                                                             : own);
     }
-    if (kept >= max_num_poses) continue;
-    const int slot = l.first_kept + kept;
-    kept_pose[slot] = (ushort)p;
-    kept_verdict[slot] = (uchar)verdict;
-    kept_cluster[slot] = (short)(verdict == REPRESENTATIVE ? -2 - own
-                                 : verdict == BUMPED       ? NO_CLUSTER
-                                                           : own);
   }
 }
