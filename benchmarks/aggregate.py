@@ -153,7 +153,10 @@ def main() -> None:
 
 RUN = """
 import importlib, re, resource, sys
-status = importlib.import_module(f"ligen_py.{sys.argv[1]}").main(sys.argv[2:])
+try:
+    status = importlib.import_module(f"ligen_py.{sys.argv[1]}").main(sys.argv[2:])
+except SystemExit as end:
+    status = end.code
 own = re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read())[1]
 print(own, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, file=sys.stderr)
 sys.exit(status)
@@ -177,8 +180,8 @@ def measure(module: str, *words: str) -> None:
         sys.exit(f"{module} failed: {done.stderr}")
     what = " ".join([module, *(word for word in words if not Path(word).is_absolute())])
     own, child = (int(word) / 1024 for word in done.stderr.split()[-2:])
-    memory = f"{own:6.0f} MB" + (f", {child:.0f} MB each worker" if child else "")
-    print(f"{seconds:8.1f} s {memory}  {what}", flush=True)
+    workers = f" (a worker: {child:.0f} MB)" if "--jobs" in words and words[-1] != "1" else ""
+    print(f"{seconds:8.1f} s {own:6.0f} MB  {what}{workers}", flush=True)
 
 
 if __name__ == "__main__":

@@ -74,5 +74,5 @@ def test_the_invented_parts_can_be_merged_read_exported_and_reported(tmp_path: P
     )
     assert done.returncode == 0, done.stderr
     measured = [line.split()[4] for line in done.stdout.splitlines() if " MB  " in line]
-    assert measured == ["aggregate", "query", "query", "query", "export", "report"]
+    assert measured == ["aggregate", "aggregate", "query", "query", "query", "export", "report"]
     assert (tmp_path / "export" / "target.csv").read_text().count("\n") == 16 + 1

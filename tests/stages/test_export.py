@@ -93,7 +93,7 @@ def test_sdf_and_csv_say_the_same(campaign: Path) -> None:
         assert float(row["xscore.half"]) == float(mol.GetProp("xscore.half")) == molecule.score / 2
         assert (row["library"], row["line"]) == ("lib", str(i + 1))
         assert (mol.GetProp("target"), mol.GetProp("restart")) == ("a", "20")
-        assert len(mol.GetProp("key")) == 16
+        assert len(mol.GetProp("key")) == 32
 
 
 def test_columns_of_the_input_stand_beside_the_scores(campaign: Path) -> None:

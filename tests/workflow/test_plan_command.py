@@ -95,7 +95,10 @@ def test_room_that_files_keep_for_more_rows_counts_once_a_part(
     printed = capsys.readouterr().out.splitlines()
     row = next(line for line in printed if "disk, GB" in line)
     assert 0.1 < float(row.split()[-1]) < 2  # 20,000 ligands, and mostly the headers of the files
-    assert printed[printed.index(row) + 1].split()[-3:] == ["requests,", "GB", "8.0"]
+    saved = printed[printed.index(row) + 1]
+    assert "of it docked poses, which 'docked_poses: drop' saves" in saved
+    assert 0 < float(saved.split()[-1]) < float(row.split()[-1])
+    assert printed[printed.index(row) + 2].split()[-3:] == ["requests,", "GB", "8.0"]
 
 
 def test_a_stale_list_of_parts_is_named(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
