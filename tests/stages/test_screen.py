@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -110,16 +111,16 @@ def stamps(folder: Path) -> dict[str, tuple[int, int]]:
     return {name: (status.st_ino, status.st_mtime_ns) for name, status in found.items()}
 
 
+def written(campaign: Mini, folder: Path, *more: str) -> list[str]:
+    """The stages whose files a run writes, or writes again without their rows."""
+    before = stamps(folder)
+    assert screen.main(words_of(campaign, folder, *more)) == 0
+    now = stamps(folder)
+    return [name for name in now if now[name] != before[name]]
+
+
 def test_other_settings_and_requests_start_with_their_stage(apart: Mini, together: Path) -> None:
-    made = stamps(together)
-
-    def ran(*more: str) -> list[str]:
-        assert screen.main(words_of(apart, together, *more)) == 0
-        now = stamps(together)
-        changed = [name for name in now if now[name] != made[name]]
-        made.update(now)
-        return changed
-
+    ran = partial(written, apart, together)
     assert ran("--refine=--rounds 1 --evaluations 9 --max-num-poses 3") == ["refine", "score"]
     assert ran() == ["refine", "score"]
     mark = together / "filter"
@@ -129,16 +130,8 @@ def test_other_settings_and_requests_start_with_their_stage(apart: Mini, togethe
 
 
 def test_dropped_poses_change_nothing_else(apart: Mini, together: Path) -> None:
-    whole, made = bytes_of(together), stamps(together)
+    whole, ran = bytes_of(together), partial(written, apart, together)
     drop = "--drop", "poses", "--drop", "kept"
-
-    def ran(*more: str) -> list[str]:
-        """The stages that ran; a file that lost its rows is told by its size."""
-        assert screen.main(words_of(apart, together, *more)) == 0
-        now = stamps(together)
-        changed = [name for name in now if now[name] != made[name]]
-        made.update(now)
-        return changed
 
     def sizes() -> list[bool]:
         return [(together / f"{kind}.h5").stat().st_size < 10_000 for kind in BETWEEN]

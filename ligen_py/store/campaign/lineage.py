@@ -2,13 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
 
 from ligen_py.errors import InputError
-from ligen_py.provenance import Input, file_digest
+from ligen_py.provenance import Input
 from ligen_py.records.poses import POSES
 from ligen_py.store.campaign.layout import Provenance, Runs
 from ligen_py.store.campaign.manifest import PartFiles
@@ -32,15 +31,9 @@ class Origin:
     def of(cls, files: PartFiles) -> "Origin":
         """Read those of a part; InputError where its files were not made from each other."""
         paths = {kind: getattr(files, kind) for kind in RECORDED}
-        digests = {kind: _digest(path, path.stat().st_mtime_ns) for kind, path in paths.items()}
+        digests = {kind: Input.of(path).sha256 for kind, path in paths.items()}
         poses = run_record(files.poses, POSES) if files.poses.is_file() else None
         return cls(digests, part_runs(files, digests), poses)
-
-
-@lru_cache(maxsize=64)
-def _digest(path: Path, changed: int) -> str:
-    """Ligands and pockets serve many parts and are hashed once by a process."""
-    return file_digest(path)
 
 
 class Lineage:
