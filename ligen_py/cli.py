@@ -21,7 +21,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any, get_args, get_origin
 
 from ligen_py import __version__
-from ligen_py.errors import DeviceError, InputError, StoppedError, UsageError
+from ligen_py.errors import DeviceError, InputError, StoppedError, UsageError, WorkerError
 from ligen_py.settings.flags import flag
 
 if TYPE_CHECKING:  # commands without settings do not load pydantic
@@ -274,7 +274,7 @@ def run(
             _keep_inputs(options)
             body(options)
             sys.stdout.flush()
-    except InputError as error:
+    except (InputError, WorkerError) as error:
         return _stop(arguments, str(error), 1)
     except (UsageError, DeviceError) as error:
         return _stop(arguments, str(error), 2)

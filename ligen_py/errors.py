@@ -11,12 +11,20 @@ class InputError(Exception):
     """
 
 
+class OutputError(InputError):
+    """An output cannot be written; it says nothing of the inputs."""
+
+
 class DeviceError(Exception):
     """No OpenCL device matches, or the chosen one cannot do the work; exit code 2."""
 
 
 class UsageError(Exception):
     """A command line that contradicts itself; exit code 2."""
+
+
+class WorkerError(Exception):
+    """A process of a stage was ended, which says nothing of the inputs; exit code 1."""
 
 
 class StoppedError(Exception):

@@ -10,6 +10,7 @@ import os
 import resource
 import signal
 import time
+import traceback
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import suppress
@@ -20,7 +21,7 @@ from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from ligen_py.errors import InputError
+from ligen_py.errors import WorkerError
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -39,6 +40,9 @@ YOUNG = 20_000
 """Objects after which a worker looks for rings of references among them; RDKit's atoms and bonds,
 hundreds of which live for a moment, form none."""
 
+AHEAD = 4
+"""Large items of one process that may wait behind a slow one."""
+
 TOGETHER = -1
 """Stands for the number of functions that were tried, where all items of a batch are new."""
 
@@ -56,6 +60,7 @@ def ordered_map(
     simpler: Callable[[Item], Result] | None = None,
     together: Callable[[list[Item]], list[Result | Callable[[], Result]]] | None = None,
     batch: int = BATCH,
+    ahead: int = 0,
 ) -> Iterator[tuple[Item, Result]]:
     """Apply a function in `jobs` processes; yields (item, result) in the order of the items.
 
@@ -74,26 +79,32 @@ def ordered_map(
             other. Where they kill a worker, `function` does the items of that batch one by one, so
             no item is lost because of others.
         batch: items that a worker gets at a time.
+        ahead: items at work or done, at most about, while the next result is waited for; 0: any.
     """
     numbered = enumerate(items)
     functions = [function] if simpler is None else [function, simpler]
     workers = [_Worker(functions, together, time_limit, memory_limit) for _ in range(jobs)]
     done: dict[int, tuple[Item, Result]] = {}
     following = 0
-    try:
+
+    def give_work() -> None:
         for worker in workers:
-            worker.give(list(islice(numbered, batch)))
+            waiting = len(done) + sum(len(one.pending) for one in workers)
+            if not worker.pending and not (ahead and waiting >= ahead):
+                worker.give(list(islice(numbered, batch)))
+
+    try:
+        give_work()
         while busy := [worker for worker in workers if worker.pending]:
             ready = wait([worker.connection for worker in busy])
             for worker in busy:
-                if worker.connection not in ready:
-                    continue
-                done.update(worker.collect(lost))
-                if not worker.pending:
-                    worker.give(list(islice(numbered, batch)))
+                if worker.connection in ready:
+                    done.update(worker.collect(lost))
+            give_work()
             while following in done:
                 yield done.pop(following)
                 following += 1
+            give_work()
     finally:
         for worker in workers:
             worker.stop()
@@ -104,13 +115,14 @@ def each(
 ) -> Generator[tuple[Item, Result]]:
     """As `ordered_map`, for few large items that ought to succeed: raises what the function raises.
 
-    A single job needs no other process. Raises InputError where a process dies.
+    A single job needs no other process. However slow an item is, no more than `AHEAD` results a job
+    wait behind it. Raises WorkerError where a process dies.
     """
     if jobs == 1:
         yield from ((item, function(item)) for item in items)
         return
     work = partial(_tried, function)
-    for item, found in ordered_map(work, items, jobs, 0, _died, batch=1):
+    for item, found in ordered_map(work, items, jobs, 0, _died, batch=1, ahead=AHEAD * jobs):
         if isinstance(found, _Raised):
             raise found.error
         yield item, found
@@ -127,15 +139,18 @@ def _tried(function: Callable[[Item], Result], item: Item) -> Result | _Raised:
     try:
         return function(item)
     except Exception as error:
+        error.add_note(f"In a process of its own:\n{traceback.format_exc()}")
         return _Raised(error)
 
 
 def _died(item: object, timed_out: bool, code: int) -> _Raised:
     if code == -signal.SIGKILL:
         why = "was killed, perhaps as the memory was full; give the job more memory or fewer --jobs"
+    elif code < 0:
+        why = f"was ended by signal {-code} ({signal.strsignal(-code)}); run it again"
     else:
-        why = f"has died (exit code {code}); the lines above say why"
-    return _Raised(InputError(f"a process {why}"))
+        why = f"has ended with exit code {code}; the lines above say why"
+    return _Raised(WorkerError(f"a process {why}"))
 
 
 class _Worker(Generic[Item, Result]):
@@ -188,14 +203,14 @@ class _Worker(Generic[Item, Result]):
         self.pending.extend(batch)
         self.received = self.at_work.value = 0
         if self.pending:
-            with suppress(BrokenPipeError):  # a dead worker is noticed when results are collected
+            with suppress(ConnectionError):  # a dead worker is noticed when results are collected
                 self.connection.send((self.tried, [item for _, item in self.pending]))
 
     def collect(self, lost: Callable[[Item, bool, int], Result]) -> dict[int, tuple[Item, Result]]:
         """Receive results, by index; a dead worker is replaced and may return none."""
         try:
             results = self.connection.recv()
-        except (EOFError, ConnectionResetError):
+        except (EOFError, OSError):  # the second in the middle of a message
             self.process.join()
             code = self.process.exitcode or 0
             if self.tried == TOGETHER:
@@ -256,7 +271,9 @@ def _serve(
     With a batch comes the number of functions with which its first item has been tried.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    for ending in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(ending) != signal.SIG_IGN:  # as under nohup
+            signal.signal(ending, signal.SIG_DFL)
     signal.signal(signal.SIGPROF, signal.SIG_DFL)
     gc.freeze()  # what a worker begins with stays, so it is not searched again and again
     gc.set_threshold(YOUNG)

@@ -16,7 +16,7 @@ from ligen_py.campaign.workplan import Part as Place
 from ligen_py.campaign.workplan import Workplan
 from ligen_py.chain import STAGES
 from ligen_py.engine.scoring.scores import best_poses, pose_scores
-from ligen_py.errors import InputError
+from ligen_py.errors import InputError, OutputError
 from ligen_py.molecules.library.reading import Columns, Part
 from ligen_py.molecules.library.reading import records as records_of
 from ligen_py.records.column import Kind
@@ -63,6 +63,8 @@ def merge_faults(
         }
         try:
             stage.run(inputs, settings, None, again, jobs=granted.cores())
+        except OutputError:  # the campaign is not to blame
+            raise
         except InputError as error:
             yield f"{campaign}: its parts cannot be merged: {error}"
             return

@@ -15,7 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 from threading import Lock
 
-from ligen_py.errors import InputError
+from ligen_py.errors import InputError, OutputError
 
 SUFFIX = ".part"
 
@@ -24,11 +24,11 @@ _ASKING = Lock()
 do so at once one would put the other's 0 back, and leave all later files open to everybody."""
 
 
-def cannot_write(path: Path, error: OSError) -> InputError:
+def cannot_write(path: Path, error: OSError) -> OutputError:
     """What to raise where the system refuses to write an output."""
     cures = {errno.ENOSPC: "make room there", errno.EDQUOT: "make room there"}
     cure = cures.get(error.errno or 0, "name another place, or change its permissions")
-    return InputError(f"{path}: cannot be written ({error.strerror or error}); {cure}")
+    return OutputError(f"{path}: cannot be written ({error.strerror or error}); {cure}")
 
 
 def temporary_for(path: Path) -> Path:

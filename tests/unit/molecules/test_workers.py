@@ -1,16 +1,19 @@
 """Worker processes: order, replacement of dead and of endless workers."""
 
 import mmap
+import multiprocessing
 import os
 import signal
+import threading
 import time
 from collections.abc import Callable
 from functools import partial
+from multiprocessing.sharedctypes import Synchronized
 
 import pytest
 
-from ligen_py.errors import InputError
-from ligen_py.molecules.workers import BATCH, OUT_OF_MEMORY, each, ordered_map
+from ligen_py.errors import InputError, WorkerError
+from ligen_py.molecules.workers import AHEAD, BATCH, OUT_OF_MEMORY, each, ordered_map
 
 
 def work(item: int, trouble: dict[int, str]) -> int:
@@ -24,6 +27,8 @@ def work(item: int, trouble: dict[int, str]) -> int:
             pass
     elif kind == "crash":
         os.kill(os.getpid(), signal.SIGKILL)
+    elif kind == "fault":
+        os.kill(os.getpid(), signal.SIGSEGV)
     elif kind == "swell":
         try:
             mmap.mmap(-1, 200 << 20).close()  # not of memory that the parent had freed
@@ -204,8 +209,54 @@ def test_a_caller_may_stop_before_the_last_item() -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "sentence"), [("crash", "was killed, perhaps as the memory was full"), ("leave", "7")]
+    ("kind", "sentence"),
+    [
+        ("crash", "was killed, perhaps as the memory was full"),
+        ("fault", r"was ended by signal 11 \(Segmentation fault\)"),
+        ("leave", "7"),
+    ],
 )
 def test_a_large_item_that_ends_its_process_is_an_error(kind: str, sentence: str) -> None:
-    with pytest.raises(InputError, match=sentence):
+    with pytest.raises(WorkerError, match=sentence):
         list(each(partial(work, trouble={3: kind}), range(9), 2))
+
+
+def send_half(item: int) -> bytes:
+    """More than a pipe holds; the process is killed while it sends it."""
+    threading.Timer(0.3, os.kill, [os.getpid(), signal.SIGKILL]).start()
+    return bytes(1 << 22)
+
+
+def test_a_process_that_is_killed_while_it_sends_is_named_as_well() -> None:
+    found = each(send_half, range(2), 2)
+    next(found)
+    time.sleep(0.6)  # nothing is received meanwhile
+    with pytest.raises(WorkerError, match="was killed"):
+        next(found)
+
+
+def count(item: int, done: Synchronized) -> int:
+    if item == 0:
+        time.sleep(1.0)
+    else:
+        with done.get_lock():
+            done.value += 1
+    return item
+
+
+def test_results_behind_a_slow_item_do_not_pile_up() -> None:
+    done = multiprocessing.Value("i", 0)
+    found = each(partial(count, done=done), range(200), 2)
+    assert next(found)[1] == 0
+    assert done.value <= 2 * AHEAD
+    assert [item for item, _ in found] == list(range(1, 200))
+
+
+def fail(item: int) -> int:
+    raise KeyError(item)
+
+
+def test_an_unexpected_error_says_where_in_the_process_it_was() -> None:
+    with pytest.raises(KeyError) as caught:
+        list(each(fail, range(2), 2))
+    assert "in fail" in "".join(caught.value.__notes__)
