@@ -125,21 +125,29 @@ def stage_digest(stage: str) -> str:
 STANDS_FOR = re.compile(rb"ligen_py stands for ([0-9a-f]{64})\n")
 """Line near the end of a file whose rows were dropped: SHA-256 of the file that it was before."""
 
+HDF5 = b"\x89HDF\r\n\x1a\n"
+"""What a file of a stage begins with; texts of users stand for nothing but themselves."""
+
 TAIL = 256
 """Bytes at the end of a file that contain this line."""
 
 
-def file_digest(path: Path) -> str:
+def file_digest(path: Path, whole: bool = False) -> str:
     """SHA-256 of a file, hexadecimal; where its rows were dropped, of the file that it was before.
 
-    So what was made from it remains made from it.
+    So what was made from it remains made from it. `whole`: of a file whose rows are never dropped,
+    whatever its end says.
     """
     with path.open("rb") as stream:
-        return stood_for(stream) or hashlib.file_digest(stream, "sha256").hexdigest()
+        before = None if whole else stood_for(stream)
+        return before or hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def stood_for(stream: BinaryIO) -> str | None:
     """The SHA-256 of the file that an open one was before its rows were dropped, if they were."""
+    if stream.read(len(HDF5)) != HDF5:
+        stream.seek(0)
+        return None
     size = stream.seek(0, os.SEEK_END)
     stream.seek(max(0, size - TAIL))
     found = STANDS_FOR.search(stream.read())

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from ligen_py.chain import FILES, SCREEN
+from ligen_py.chain import BETWEEN, FILES, SCREEN
 from ligen_py.errors import InputError
 from ligen_py.provenance import file_digest
 from ligen_py.records.kinds import KINDS
@@ -46,9 +46,10 @@ def part_faults(
         if not path.is_file():
             yield f"{path}: is missing; 'ligen run CONFIG' makes it again"
             return
-        digests[path] = file_digest(path)
+        may_be_dropped = kind in BETWEEN
+        digests[path] = file_digest(path, whole=not may_be_dropped)
         try:
-            if is_dropped(path):
+            if may_be_dropped and is_dropped(path):
                 run_record(path, KINDS[kind])
                 continue
             for record in groups_in(path, KINDS[kind]).values():

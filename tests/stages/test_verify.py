@@ -16,6 +16,8 @@ import yaml
 from ligen_py import aggregate, verify
 from ligen_py.campaign.workplan import Workplan
 from ligen_py.chain import BETWEEN, SCREEN, STAGES
+from ligen_py.errors import OutputError, WorkerError
+from ligen_py.provenance import file_digest
 from ligen_py.records.column import Kind
 from ligen_py.records.kinds import KINDS
 from ligen_py.records.ledger import Reason, Status
@@ -24,6 +26,7 @@ from ligen_py.settings.document import read_document
 from ligen_py.store.campaign.manifest import PartFiles
 from ligen_py.store.files import read as reading
 from ligen_py.store.files.dropped import drop_rows
+from ligen_py.store.files.seal import seal
 from ligen_py.verification.made_again import ranking_faults, written_faults
 from tests.edited import edited
 from tests.mini import DHFR, Mini
@@ -195,6 +198,28 @@ def test_a_sound_campaign_has_no_fault(
     assert run(mini) == 0
 
 
+def no_room(*_: object, **__: object) -> None:
+    raise OutputError("/tmp/x: cannot be written (No space left on device); make room there")
+
+
+def killed(*_: object, **__: object) -> None:
+    raise WorkerError("a process was killed")
+
+
+@pytest.mark.parametrize("trouble", [no_room, killed])
+def test_what_the_machine_lacks_is_no_fault_of_the_campaign(
+    mini: Mini,
+    trouble: Callable[..., None],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(aggregate, "run", trouble)
+    assert run(mini) == 1
+    said = capsys.readouterr()
+    assert "FAULT" not in said.out
+    assert "error: " in said.err.splitlines()[-1]
+
+
 Harm = Callable[[Mini], None]
 
 
@@ -269,6 +294,16 @@ def on(kind: str, act: Callable[[Path], object], name: str) -> Harm:
 
 def cut(path: Path) -> None:
     os.truncate(path, path.stat().st_size - 100)
+
+
+def passed_off(path: Path) -> None:
+    """Other content, under the digest of what the file was."""
+    before = file_digest(path)
+    with h5py.File(path, "r+") as file:
+        file["ligands/charge"][0] += 1
+    with path.open("ab") as stream:
+        stream.write(f"ligen_py stands for {before}\n".encode())
+    seal(path)
 
 
 def other_chunk(path: Path) -> None:
@@ -401,6 +436,7 @@ CORRUPTIONS = [
     lost_row,
     renamed_library,
     swapped_files,
+    on("ligands", passed_off, "passed-off"),
 ]
 FORGERIES = [
     forged("poses", moved),

@@ -9,7 +9,7 @@ import h5py
 
 from ligen_py.provenance import file_digest, stood_for
 from ligen_py.records.column import Kind
-from ligen_py.store.files.disk import writing
+from ligen_py.store.files.disk import Disk, writing
 from ligen_py.store.files.read import DROPPED, open_file
 from ligen_py.store.files.seal import seal
 from ligen_py.store.files.temporary import publish, temporary_for
@@ -27,7 +27,8 @@ def drop_rows(path: Path, kind: Kind) -> None:
     temporary = temporary_for(path)
     try:
         with writing(path):
-            with h5py.File(temporary, "w", libver=("v110", "v110")) as file:
+            versions = ("v110", "v110")
+            with Disk(path, temporary) as disk, h5py.File(disk, "w", libver=versions) as file:
                 file.attrs.update(attributes | {DROPPED: 1})
             with temporary.open("ab") as stream:
                 stream.write(f"ligen_py stands for {file_digest(path)}\n".encode())

@@ -1,11 +1,13 @@
 """Files without their rows: they stand for what they were."""
 
+import hashlib
+import resource
 from pathlib import Path
 
 import h5py
 import pytest
 
-from ligen_py.errors import InputError
+from ligen_py.errors import InputError, OutputError
 from ligen_py.provenance import Input, Run, file_digest
 from ligen_py.records.poses import POSES
 from ligen_py.settings.dock import DockSettings
@@ -57,6 +59,27 @@ def test_a_wrong_byte_is_noticed(poses: Path) -> None:
     assert is_broken(poses)
     with pytest.raises(InputError, match="its checksum differs"):
         run_record(poses, POSES)
+
+
+@pytest.mark.parametrize("most", [300, 1000, 3000])
+def test_on_a_full_disk_the_file_stays_whole(poses: Path, most: int) -> None:
+    content, limits = poses.read_bytes(), resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (most, limits[1]))
+    try:
+        with pytest.raises(OutputError, match=r"poses\.h5: cannot be written") as caught:
+            drop_rows(poses, POSES)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert "\n" not in str(caught.value)
+    assert poses.read_bytes() == content
+    assert [path.name for path in poses.parent.iterdir()] == ["poses.h5"]
+
+
+def test_a_text_stands_for_itself(tmp_path: Path) -> None:
+    text = tmp_path / "library.smi"
+    text.write_text(f"CCO ethanol\nligen_py stands for {'0' * 64}\n")
+    assert file_digest(text) == hashlib.sha256(text.read_bytes()).hexdigest()
+    assert not is_dropped(text)
 
 
 def test_what_is_no_such_file_was_not_dropped(tmp_path: Path) -> None:
