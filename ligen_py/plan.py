@@ -50,7 +50,7 @@ from ligen_py.settings.section import Section
 from ligen_py.store.campaign.contents import DEEP, Contents, require_records
 from ligen_py.store.campaign.expected import Expected
 from ligen_py.store.campaign.manifest import read_manifest
-from ligen_py.store.files.fresh import is_fresh, stale
+from ligen_py.store.files.fresh import asked_again, is_fresh, stale
 from ligen_py.store.files.inputs import input_digests
 from ligen_py.store.files.read import bytes_used, read, read_columns, run_record
 from ligen_py.store.files.some_ligands import write_some
@@ -586,7 +586,8 @@ def _files_kept(plan: Workplan, folder: Path, pending: Sequence[str]) -> Iterato
         return
     files = {kind: getattr(part, kind) for kind in FILES}
     settings: dict[str, Section] = {s.name: getattr(plan.settings, s.name) for s in stages}
-    again = {stage.name: folder / "results" / ".again" / stage.name for stage in stages}
+    marks = [folder / "results" / ".again" / stage.name for stage in stages]
+    again = asked_again(marks, files["scores"])
     first, last = stale(stages, files, settings, again, plan.dropped), stages[-1]
     if stages[first] == last:
         inputs = tuple(files[kind] for kind in last.inputs.values())

@@ -24,7 +24,7 @@ from ligen_py.records.kinds import KINDS
 from ligen_py.records.ligands import LIGANDS, Ligands
 from ligen_py.settings.section import Section
 from ligen_py.store.files.dropped import drop_rows
-from ligen_py.store.files.fresh import stale
+from ligen_py.store.files.fresh import asked_again, note_again, stale
 from ligen_py.store.files.memory import handing_on
 from ligen_py.store.files.read import read
 from ligen_py.store.files.typed import read_typed
@@ -59,7 +59,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         type=Path,
         default=[],
         metavar="FILE",
-        help="files named as stages: a stage whose file here is newer than its result runs again",
+        help="files named as stages: a stage runs again until this has noted, in the folder `done` "
+        "beside them, that it has with the file's content",
     )
     parser.add_argument(
         "--drop",
@@ -78,13 +79,14 @@ def _stage(options: argparse.Namespace) -> None:
     stages = screen(options.search)
     files = {kind: given[kind] for kind in (*INPUTS, *(stage.kind for stage in stages))}
     settings = {stage.name: cli.section_from(stage.settings, given[stage.name]) for stage in stages}
-    again = {path.name: path for path in options.again}
+    again = asked_again(options.again, options.scores)
     first = stale(stages, files, settings, again, options.drop)
     for stage in stages[:first]:
         log.info("%s: kept %s", stage.name, files[stage.kind])
     run(stages[first:], files, settings, options.device)
     for kind in options.drop:
         drop_rows(files[kind], KINDS[kind])
+    note_again(options.again, options.scores)
 
 
 def run(

@@ -10,6 +10,7 @@ import pytest
 from ligen_py import dock, refine, screen
 from ligen_py.chain import BETWEEN, SCREEN
 from ligen_py.chain import screen as stages_of
+from ligen_py.errors import InputError
 from ligen_py.store.files.memory import current, handing_on
 from tests.mini import FLAGS, Mini
 
@@ -124,9 +125,33 @@ def test_other_settings_and_requests_start_with_their_stage(apart: Mini, togethe
     assert ran("--refine=--rounds 1 --evaluations 9 --max-num-poses 3") == ["refine", "score"]
     assert ran() == ["refine", "score"]
     mark = together / "filter"
-    mark.touch()
-    assert ran("--again", str(mark)) == ["filter", "refine", "score"]
-    assert ran("--again", str(mark), str(together / "dock")) == ["score"]
+    mark.write_text("1")
+    again = "--again", str(mark), str(together / "dock")
+    assert ran(*again) == ["filter", "refine", "score"]
+    assert ran(*again) == ["score"]
+    mark.write_text("2")
+    assert ran(*again) == ["filter", "refine", "score"]
+
+
+def test_a_request_outlives_a_job_that_failed(
+    apart: Mini, together: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Snakemake deletes the scores then, and puts the other files back as they were, but newer."""
+    mark = together / "filter"
+    mark.write_text("1")
+    before = bytes_of(together)
+
+    def fails(*_: object, **__: object) -> None:
+        raise InputError("no room")
+
+    with monkeypatch.context() as failing:
+        failing.setattr(screen, "run", fails)
+        assert screen.main(words_of(apart, together, "--again", str(mark))) == 1
+    for stage in SCREEN[:-1]:
+        (together / f"{stage.kind}.h5").touch()
+    ran = written(apart, together, "--again", str(mark))
+    assert ran == ["filter", "refine", "score"]
+    assert bytes_of(together) == before
 
 
 def test_dropped_poses_change_nothing_else(apart: Mini, together: Path) -> None:

@@ -80,7 +80,7 @@ def times_of(stage):
 
 
 def asked_for(stage):
-    """A file that is as old as the last `-R STAGE`; there is none before."""
+    """A file that every `-R STAGE` writes anew; there is none before."""
     return f"<results>/.again/{stage}"
 
 

@@ -1,7 +1,7 @@
 """Whether files are what a run would write now, and where a run has to start."""
 
 import logging
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from ligen_py.chain import Stage
@@ -10,6 +10,7 @@ from ligen_py.provenance import Run
 from ligen_py.records.column import Kind
 from ligen_py.records.kinds import KINDS
 from ligen_py.settings.section import Section
+from ligen_py.store.files.disk import writing
 from ligen_py.store.files.dropped import is_dropped
 from ligen_py.store.files.read import run_record
 
@@ -41,14 +42,14 @@ def stale(
     stages: Sequence[Stage],
     files: Mapping[str, Path],
     settings: Mapping[str, Section],
-    again: Mapping[str, Path],
+    again: Collection[str] = (),
     drop: Collection[str] = (),
 ) -> int:
     """Number of the first stage that must run: its file is missing, damaged or made otherwise.
 
-    `files` by kind, `settings` by stage, `again`: files by stage; a result that is older than the
-    file of its stage counts as stale. It is the last stage where all are as they should be. A stage
-    runs, too, whose file lost the rows that a later one needs, or that `drop` does not name.
+    `files` by kind, `settings` by stage; the file of a stage in `again` counts as stale. It is the
+    last stage where all are as they should be. A stage runs, too, whose file lost the rows that a
+    later one needs, or that `drop` does not name.
     """
     first = _first_stale(stages, files, settings, again)
     dropped = [number for number, stage in enumerate(stages) if is_dropped(files[stage.kind])]
@@ -64,14 +65,40 @@ def _first_stale(
     stages: Sequence[Stage],
     files: Mapping[str, Path],
     settings: Mapping[str, Section],
-    again: Mapping[str, Path],
+    again: Collection[str],
 ) -> int:
     for number, stage in enumerate(stages[:-1]):
-        result, asked = files[stage.kind], again.get(stage.name)
         inputs = tuple(files[kind] for kind in stage.inputs.values())
         expected = Run(stage.name, settings[stage.name], inputs)
-        if not is_fresh(result, KINDS[stage.kind], expected):
-            return number
-        if asked and asked.exists() and asked.stat().st_mtime > result.stat().st_mtime:
+        if stage.name in again or not is_fresh(files[stage.kind], KINDS[stage.kind], expected):
             return number
     return len(stages) - 1
+
+
+def asked_again(marks: Iterable[Path], scores: Path) -> list[str]:
+    """Stages that a part has yet to run again, by the marks of all that was ever asked for.
+
+    A mark is named as its stage and has other content each time. A part notes which it has
+    followed. The times of its files say nothing: after a job that failed Snakemake puts the former
+    files back, and they look new.
+    """
+    return [mark.name for mark in marks if _content(mark) != _content(_note(mark, scores))]
+
+
+def note_again(marks: Iterable[Path], scores: Path) -> None:
+    """Note that a part has followed all marks. Raises InputError where it cannot be written."""
+    for mark in filter(Path.is_file, marks):
+        note = _note(mark, scores)
+        with writing(note):
+            note.parent.mkdir(parents=True, exist_ok=True)
+            note.write_bytes(mark.read_bytes())
+
+
+def _content(path: Path) -> bytes:
+    """What a file has; nothing where there is none."""
+    return path.read_bytes() if path.is_file() else b""
+
+
+def _note(mark: Path, scores: Path) -> Path:
+    """Where a part, known by target, library and name, notes that it has followed a mark."""
+    return mark.parent.joinpath("done", mark.name, *scores.parts[-3:-1], scores.stem)
