@@ -125,7 +125,7 @@ def heavy_atoms(ligands: Ligands) -> np.ndarray:
 
 LIGANDS = Kind(
     "ligands",
-    5,
+    6,
     {"entries": Entries, "ledger": Ledger, "ligands": Ligands},
     lambda: {"properties": Properties, **typed_records("LIGANDS")},
 )

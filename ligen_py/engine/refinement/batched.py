@@ -230,6 +230,8 @@ class Refiner:
         """
         counts = np.diff(poses.first_pose)
         freedoms = RIGID + np.diff(ligands.first_torsion)
+        most = np.zeros_like(counts)
+        np.maximum.at(most, rivals, counts)  # rivals stay in one batch
         by_lanes = self._source == BY_LANES
         classes = ATOM_CLASSES if by_lanes else SUB_GROUP_CLASSES
         sizes = np.searchsorted(classes, self.field.sizes(ligands))
@@ -241,7 +243,7 @@ class Refiner:
                 if not by_lanes:
                     few = lanes_of(self.device, atoms, freedom, few=True)
                     many = lanes_of(self.device, atoms, freedom, few=False)
-                    lanes = np.where(counts < FEW_POSES, few, many)
+                    lanes = np.where(most[rivals] < FEW_POSES, few, many)
                 for number in np.unique(lanes[here]):
                     rows = np.flatnonzero(here & (lanes == number))
                     _, first, counted = np.unique(
