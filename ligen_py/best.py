@@ -53,8 +53,6 @@ def run(inputs: Inputs, settings: BestSettings, device: str | None, output: Path
     """Write the best molecules of each target, those of the first one first, each once."""
     with open_campaign(inputs.campaign) as campaign:
         wanted = best_molecules(campaign, inputs.targets, settings.best)
-    if not wanted:
-        raise InputError(f"{inputs.campaign}: no molecule is ranked; there is none to dock")
     manifest = read_manifest(inputs.manifest).found_from(inputs.manifest)
     places = _places(manifest, inputs.targets, set(wanted))
     missing = [origin for origin in wanted if origin not in places]
@@ -64,7 +62,8 @@ def run(inputs: Inputs, settings: BestSettings, device: str | None, output: Path
             f"which {inputs.campaign} ranks; run aggregate again"
         )
     chosen = [places[origin] for origin in wanted]
-    write_chosen(chosen, Run("best", settings, (inputs.campaign,)), output)
+    like = next(part.ligands for part in manifest.parts if part.target in inputs.targets)
+    write_chosen(chosen, Run("best", settings, (inputs.campaign,)), output, like)
     log.info("%d molecules of %s", len(chosen), ", ".join(inputs.targets))
 
 

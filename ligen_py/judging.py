@@ -6,7 +6,6 @@ For `networks`, and for `verify`, which does a part of it again.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 
@@ -19,7 +18,6 @@ from ligen_py.molecules.clusters import rmsd, symmetries_of_stored
 from ligen_py.molecules.export import symmetric_rmsd
 from ligen_py.opencl.device import Device
 from ligen_py.pace import Pace
-from ligen_py.provenance import Input
 from ligen_py.records.functions.gnina import GninaLigands, GninaReceptor
 from ligen_py.records.ledger import Status
 from ligen_py.records.ligands import LIGANDS, Ligands
@@ -28,8 +26,9 @@ from ligen_py.records.poses import Poses
 from ligen_py.records.refined import REFINED
 from ligen_py.records.rows import concatenated, no_rows, rows_below, subset
 from ligen_py.records.scores import SCORES
+from ligen_py.store.campaign.known import KnownFiles
 from ligen_py.store.campaign.manifest import Manifest, PartFiles
-from ligen_py.store.campaign.part import RECORDED, Part, read_best
+from ligen_py.store.campaign.part import Part, read_best
 from ligen_py.store.campaign.reader import CampaignReader, Ranked
 from ligen_py.store.files.read import content_of, files_kept_open, read, read_columns
 from ligen_py.store.files.typed import read_typed
@@ -142,12 +141,7 @@ class _Parts:
     """Reads chosen molecules of parts, after a look at whether the campaign was made from them."""
 
     def __init__(self, campaign: CampaignReader) -> None:
-        made = campaign.parts()
-        rows = zip(made.target, made.library, made.chunk, made.sha256, strict=True)
-        self._known = {
-            (*map(str, row[:3]), RECORDED[i % len(RECORDED)]): str(row[3])
-            for i, row in enumerate(rows)
-        }
+        self._known = KnownFiles(campaign)
 
     def groups(
         self, target: str, members: Sequence[PartFiles], part: Part, chosen: _Chosen
@@ -158,7 +152,7 @@ class _Parts:
             order = np.flatnonzero(member == number)
             order = order[np.argsort(chosen.ligand[order], kind="stable")]
             rows, files = chosen.ligand[order], members[number]
-            self._require_known(files)
+            self._known.require(files)
             every: Ligands = read(files.ligands, LIGANDS, Ligands)
             typed = read_typed(("gnina",), files.ligands, files.pocket, every)["gnina"]
             poses: Poses = read(files.refined, REFINED, Poses)
@@ -178,15 +172,6 @@ class _Parts:
                 physics=(part.best[rows] - poses.first_pose[rows]).astype("i4"),
                 score=part.score[rows],
             )
-
-    def _require_known(self, files: PartFiles) -> None:
-        where = files.place, files.library, files.ligands.stem
-        for kind in RECORDED:
-            path: Path = getattr(files, kind)
-            if Input.of(path).sha256 != self._known.get((*where, kind)):
-                raise InputError(
-                    f"{path}: is not the file that the campaign was made from; run aggregate again"
-                )
 
 
 class Judge:

@@ -19,6 +19,7 @@ from ligen_py.records.ligands import LIGANDS
 from ligen_py.records.pocket import POCKET, Receptor, Whole
 from ligen_py.store.campaign.judged import Judgement, Judgements
 from ligen_py.store.campaign.kept_poses import KeptPoses
+from ligen_py.store.campaign.known import KnownFiles
 from ligen_py.store.campaign.manifest import Manifest, PartFiles
 from ligen_py.store.campaign.reader import CampaignReader, TargetReader
 from ligen_py.store.files.parquet import parquet_bytes
@@ -92,10 +93,14 @@ class TargetFiles:
         return {CHOSEN_BY: ", ".join(words) or "nobody"}
 
     @cached_property
+    def _known(self) -> KnownFiles:
+        return KnownFiles(self.campaign)
+
+    @cached_property
     def _kept(self) -> KeptPoses:
         if self.manifest is None:
             raise ValueError("kept poses are found by the manifest")
-        return KeptPoses(self.manifest, self.target.name)
+        return KeptPoses(self.manifest, self.target.name, self._known)
 
     @property
     def columns(self) -> list[str]:
@@ -151,6 +156,8 @@ class TargetFiles:
         if self.manifest is None:
             return found
         pockets = {part.place: part for part in self._parts()}
+        for part in pockets.values():
+            self._known.require(part, ("pocket",))
         receptors = self._receptors(stem, pockets)
         scene = Scene(
             title=f"{self.target.name}: prepared receptor and hits",

@@ -24,9 +24,9 @@ from ligen_py.errors import InputError
 from ligen_py.opencl.device import select
 from ligen_py.settings.document import read_document
 from ligen_py.settings.export import ExportSettings
+from ligen_py.store.campaign.known import KnownFiles
 from ligen_py.store.campaign.layout import CONFIG
 from ligen_py.store.campaign.manifest import Manifest, read_manifest
-from ligen_py.store.campaign.part import RECORDED
 from ligen_py.store.campaign.reader import open_campaign
 from ligen_py.store.files.read import files_kept_open
 from ligen_py.verification import made_again
@@ -114,11 +114,7 @@ def _faults(options: argparse.Namespace, path: Path, plan: Workplan | None) -> I
     try:
         manifest = read_manifest(path).found_from(path)
         with open_campaign(options.campaign) as campaign:
-            attributes, parts = campaign.attributes, campaign.parts()
-        rows = zip(parts.target, parts.library, parts.chunk, parts.sha256, strict=True)
-        known = {
-            (*map(str, row[:3]), RECORDED[i % len(RECORDED)]): row[3] for i, row in enumerate(rows)
-        }
+            attributes, known = campaign.attributes, KnownFiles(campaign).digests
         if manifest.digest() not in attributes["inputs"]:
             yield f"{options.campaign}: was not made from {path} as it is now"
     except InputError as error:

@@ -4,6 +4,7 @@ import os
 import re
 import shlex
 import time
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -73,11 +74,14 @@ def _check_pockets(plan: "Workplan") -> None:
             raise InputError(
                 f"{target}: '{name}' is the name of two targets, sites or conformations; rename one"
             )
-    for name in plan.ranked if plan.settings.networks.best else ():
-        if f"{name}-network" in plan.ranked:
+    exported = {"reference": "the reference ligand of '{}'"}
+    if plan.settings.networks.best:
+        exported["network"] = "the poses of '{}' that networks choose"
+    for name, (ending, what) in product(plan.ranked, exported.items()):
+        if f"{name}-{ending}" in plan.ranked:
             raise InputError(
-                f"{plan.config.place('targets')}: '{name}-network' is the name of a target, and of "
-                f"the file of the poses of '{name}' that networks choose; rename one"
+                f"{plan.config.place('targets')}: '{name}-{ending}' is the name of a target, and "
+                f"of the file of {what.format(name)}; rename one"
             )
 
 
@@ -97,6 +101,8 @@ def _check_controls(plan: "Workplan") -> None:
 
 def check_path(path: Path, where: str) -> None:
     """InputError for a file that Snakemake takes for another one, or for newer, or cannot read."""
+    if not str(path).isprintable():
+        raise InputError(f"{where}: {str(path)!r}: the name cannot be shown; rename it")
     if {"{", "}"} & set(str(path)):
         raise InputError(f"{where}: {path}: Snakemake takes braces for wildcards; rename it")
     if re.search("<[a-z][a-z0-9_]*>", str(path)):

@@ -1,8 +1,13 @@
 """What the report shows."""
 
+import json
+
 from pydantic import Field, field_validator
 
 from ligen_py.settings.section import Name, Section, from_json
+
+MOST_CHARACTERS = 100_000
+"""Of groups as JSON; Linux takes 131,071 bytes for a whole command of a rule."""
 
 
 class ReportSettings(Section):
@@ -21,6 +26,17 @@ class ReportSettings(Section):
     )
 
     _groups = field_validator("groups", mode="before")(from_json)
+
+    @field_validator("groups")
+    @classmethod
+    def _fits(cls, groups: dict[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
+        size = len(json.dumps(groups))
+        if size > MOST_CHARACTERS:
+            raise ValueError(
+                f"all names have {size:,} characters, and a command line takes "
+                f"{MOST_CHARACTERS:,}; give fewer names"
+            )
+        return groups
 
 
 class Report(ReportSettings):

@@ -124,7 +124,7 @@ class Dossier:
     @property
     def shares(self) -> list[tuple[str, int, int, int]]:
         """Of each library: molecules ranked, in the best tenth, and among the hits."""
-        order = np.argsort(-self.every.score, kind="stable")
+        order = np.argsort(self.every.rank)
         best = self.every.library[order[: max(1, math.ceil(len(order) / 10))]]
         hits = Counter(row.library for row in self.hits)
         return [

@@ -8,6 +8,10 @@ from collections.abc import Callable
 import numpy as np
 
 DRAWS = 2000
+
+BLOCK = 1 << 22
+"""Values of molecules in all draws that are in memory at a time; several arrays have as many."""
+
 """Bootstrap samples behind an interval, and orders tried where scores are equal."""
 
 LOG_AUC_FROM = 0.001
@@ -84,14 +88,24 @@ def measure(scores: np.ndarray, labels: np.ndarray) -> dict[str, tuple[float, fl
     without a score has -inf.
     """
     rng = np.random.default_rng(0)
-    shape = (DRAWS, len(scores))
-    as_given = ranked(np.broadcast_to(scores, shape), np.broadcast_to(labels, shape), rng)
-    rows = resampled(labels, DRAWS, rng)
-    drawn = ranked(scores[rows], labels[rows], rng)
+    block = max(1, BLOCK // len(scores))
+    draws = [min(block, DRAWS - start) for start in range(0, DRAWS, block)]
+    given: dict[str, list[np.ndarray]] = {name: [] for name in MEASURES}
+    drawn: dict[str, list[np.ndarray]] = {name: [] for name in MEASURES}
+    for count in draws:
+        shape = (count, len(scores))
+        some = ranked(np.broadcast_to(scores, shape), np.broadcast_to(labels, shape), rng)
+        for name, function in MEASURES.items():
+            given[name].append(function(some))
+    for count in draws:
+        rows = resampled(labels, count, rng)
+        some = ranked(scores[rows], labels[rows], rng)
+        for name, function in MEASURES.items():
+            drawn[name].append(function(some))
     result = {}
-    for name, function in MEASURES.items():
-        low, high = np.percentile(function(drawn), [2.5, 97.5])
-        result[name] = (float(function(as_given).mean()), float(low), float(high))
+    for name in MEASURES:
+        low, high = np.percentile(np.concatenate(drawn[name]), [2.5, 97.5])
+        result[name] = (float(np.concatenate(given[name]).mean()), float(low), float(high))
     return result
 
 

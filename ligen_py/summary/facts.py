@@ -415,16 +415,15 @@ def _group(target: TargetReader, scores: np.ndarray, group: str, names: Sequence
     found = target.named(wanted)
     left = target.left_named(wanted)
     place = {int(row): i for i, row in enumerate(found.row)}
-    named = [(str(name), i) for i, name in enumerate(found.scored.name) if name in wanted]
-    own = {name for name, _ in named}
-    named += {  # a duplicate ranks where the molecule does that stands for it
-        str(name): place[int(row)]
+    named = {(str(name), i) for i, name in enumerate(found.scored.name) if name in wanted}
+    named |= {  # a duplicate ranks where the molecule does that stands for it
+        (str(name), place[int(row)])
         for name, row in zip(left.name, left.same_as, strict=True)
-        if int(row) in place and name not in own
-    }.items()
+        if int(row) in place
+    }
     members = [
         Member(readable(name), int(found.rank[i]), float(found.scored.score[i]), "")
-        for name, i in sorted(named, key=lambda pair: pair[1])
+        for name, i in sorted(named, key=lambda pair: (pair[1], pair[0]))
     ]
     for name in sorted(wanted - {name for name, _ in named}):
         notes = [

@@ -48,11 +48,12 @@ class Selectivity:
 
 
 def selectivity(dossiers: Sequence[Dossier]) -> Selectivity | None:
-    """The comparison of the targets; None of a single one, or where nothing was scored."""
-    if len(dossiers) < 2 or any(not len(one.every.score) for one in dossiers):
+    """The comparison of the targets in which a molecule is scored; None of a single one."""
+    dossiers = [one for one in dossiers if len(one.every.score)]
+    if len(dossiers) < 2:
         return None
     places = [_places(one.every) for one in dossiers]
-    ranks = [_ranks(one.every.score) for one in dossiers]
+    ranks = [one.every.rank for one in dossiers]
     # Row of `every` of each hit: the hit's rank says which.
     chosen: dict[tuple[int, int, int], str] = {}
     for number, one in enumerate(dossiers):
@@ -87,13 +88,6 @@ def _places(every: Every) -> dict[tuple[int, int, int], int]:
     return {key: row for row, key in enumerate(zip(*columns, strict=True))}
 
 
-def _ranks(score: np.ndarray) -> np.ndarray:
-    """Rank of each molecule, from 1; ties in the order of rows."""
-    result = np.empty(len(score), "i8")
-    result[np.argsort(-score, kind="stable")] = np.arange(1, len(score) + 1)
-    return result
-
-
 def _deviation(score: np.ndarray, row: int) -> float:
     spread = float(score.std())
     return float(score[row] - score.mean()) / spread if spread else 0.0
@@ -105,8 +99,8 @@ def _figure(
     shared = [(row, there[key]) for key, row in here.items() if key in there]
     rows = np.array(shared, "i8").reshape(-1, 2)
     xs, ys = one.every.score[rows[:, 0]], two.every.score[rows[:, 1]]
-    by_rank = {int(rank): row for row, rank in enumerate(_ranks(one.every.score))}
-    other = {int(rank): row for row, rank in enumerate(_ranks(two.every.score))}
+    by_rank = {int(rank): row for row, rank in enumerate(one.every.rank)}
+    other = {int(rank): row for row, rank in enumerate(two.every.rank)}
     back = {row: place for place, row in shared}
     forth = dict(shared)
     marks = []

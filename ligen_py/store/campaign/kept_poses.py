@@ -10,6 +10,7 @@ import numpy as np
 from ligen_py.errors import InputError
 from ligen_py.records.ligands import LIGANDS
 from ligen_py.records.scores import SCORES
+from ligen_py.store.campaign.known import KnownFiles
 from ligen_py.store.campaign.manifest import Manifest, PartFiles
 from ligen_py.store.campaign.part import Genotypes, Poses, read_best
 from ligen_py.store.files.read import column_of, files_kept_open, open_file, read_columns
@@ -36,7 +37,8 @@ class KeptPose:
 class KeptPoses:
     """Finds the kept poses of molecules of one target by where their records stand."""
 
-    def __init__(self, manifest: Manifest, target: str) -> None:
+    def __init__(self, manifest: Manifest, target: str, known: KnownFiles) -> None:
+        self._known = known
         self._chunks: dict[tuple[str, str], list[list[PartFiles]]] = {}
         for library in manifest.libraries:
             for members in manifest.chunks(target, library):
@@ -47,12 +49,14 @@ class KeptPoses:
     def of(self, library: str, file: str, line: int, count: int) -> list[KeptPose]:
         """The `count` best poses of the record at a line of a library's file, best first.
 
-        Raises InputError where no part has this record.
+        Raises InputError where no part has this record, or its files are others by now.
         """
         for members in self._chunks.get((library, file), ()):
             files = tuple(members)
             entries = np.flatnonzero(self._lines(files[0]) == line)
             if len(entries):
+                for one in files:
+                    self._known.require(one)
                 return list(self._best(files, int(entries[0]), count))
         raise InputError(f"library {library}: no part contains the record at line {line} of {file}")
 

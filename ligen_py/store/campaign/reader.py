@@ -61,6 +61,8 @@ class Every:
 
     row: np.ndarray
     """Rows of `scored`, ascending."""
+    rank: np.ndarray
+    """Place in the ranking, from 1."""
     score: np.ndarray
     heavy: np.ndarray
     library: np.ndarray
@@ -282,7 +284,10 @@ class TargetReader:
             for name in self.terms
             if name.endswith("/total")
         }
-        return Every(row=np.flatnonzero(ranked), totals=totals, **columns)
+        row = np.flatnonzero(ranked)
+        rank = np.empty(len(row), "i8")
+        rank[np.searchsorted(row, self.order())] = np.arange(1, len(row) + 1)
+        return Every(row=row, rank=rank, totals=totals, **columns)
 
     def structures(self, rows: np.ndarray) -> dict[int, str]:
         """SMILES of the parents of those of some scored rows whose pose is stored."""

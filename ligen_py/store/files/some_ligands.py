@@ -25,13 +25,17 @@ def write_some(source: Path, records: np.ndarray, output: Path) -> np.ndarray:
     return rows
 
 
-def write_chosen(chosen: Sequence[tuple[Path, int]], run: Run, output: Path) -> None:
+def write_chosen(chosen: Sequence[tuple[Path, int]], run: Run, output: Path, like: Path) -> None:
     """Write input records (ligands file, row) of several files, in this order, with their states.
 
-    Groups of scoring functions that not every file has are left out.
+    Groups of scoring functions that not every file has are left out. Where nothing is chosen the
+    groups are those of the file `like`.
     """
-    files = list(dict.fromkeys(path for path, _ in chosen))
-    records = {path: np.unique([row for file, row in chosen if file == path]) for path in files}
+    files = list(dict.fromkeys(path for path, _ in chosen)) or [like]
+    records = {
+        path: np.unique(np.array([row for file, row in chosen if file == path], np.int64))
+        for path in files
+    }
     parts = [_some(path, records[path])[0] for path in files]
     names = [name for name in parts[0] if all(name in part for part in parts)]
     whole = {name: concatenated([part[name] for part in parts]) for name in names}

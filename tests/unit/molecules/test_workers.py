@@ -27,8 +27,8 @@ def work(item: int, trouble: dict[int, str]) -> int:
             pass
     elif kind == "crash":
         os.kill(os.getpid(), signal.SIGKILL)
-    elif kind == "fault":
-        os.kill(os.getpid(), signal.SIGSEGV)
+    elif kind == "ended":
+        os.kill(os.getpid(), signal.SIGTERM)
     elif kind == "swell":
         try:
             mmap.mmap(-1, 200 << 20).close()  # not of memory that the parent had freed
@@ -212,7 +212,7 @@ def test_a_caller_may_stop_before_the_last_item() -> None:
     ("kind", "sentence"),
     [
         ("crash", "was killed, perhaps as the memory was full"),
-        ("fault", r"was ended by signal 11 \(Segmentation fault\)"),
+        ("ended", r"was ended by signal 15 \(Terminated\)"),
         ("leave", "7"),
     ],
 )
