@@ -133,7 +133,7 @@ STAGES: dict[str, Stage] = {
             {kind: kind for kind in ("ligands", "pocket", "refined", "scores")},
         ),
         Stage("networks", "networks", "networks.h5", "NetworksSettings", {"campaign": "campaign"}),
-        Stage("export", "export", "export", "ExportSettings", {"campaign": "campaign"}),
+        Stage("export", "export", "export/.exported", "ExportSettings", {"campaign": "campaign"}),
         Stage("report", "report", "report.html", "ReportSettings", {"campaign": "campaign"}),
     )
 }

@@ -27,7 +27,7 @@ from ligen_py.store.campaign.judged import Beside
 from ligen_py.store.campaign.manifest import Manifest, read_manifest
 from ligen_py.store.campaign.reader import CampaignReader, TargetReader, open_campaign
 from ligen_py.store.files.read import content_of
-from ligen_py.store.files.text import write_texts
+from ligen_py.store.files.text import keep_list, write_texts
 from ligen_py.target_files import Files, TargetFiles, write_apart
 
 log = logging.getLogger("ligen_py")
@@ -57,6 +57,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         "--networks", type=cli.input_file, help="file of `networks`, to be written, too"
     )
     parser.add_argument("--output", type=Path, required=True, help="folder to write into")
+    what = "file that names what is written; what it named before and is not written now is deleted"
+    parser.add_argument("--list", type=Path, help=what)
     parser.add_argument(
         "--pose",
         nargs=3,
@@ -72,12 +74,14 @@ def _stage(options: argparse.Namespace) -> None:
     inputs = Inputs(options.campaign, options.manifest, networks=options.networks)
     if options.pose:
         _write_pose(inputs, options.pose, options.output)
-    else:
-        run(inputs, settings, None, options.output)
+        return
+    names = run(inputs, settings, None, options.output)
+    if options.list:
+        keep_list(options.list, options.output, names)
 
 
-def run(inputs: Inputs, settings: ExportSettings, device: str | None, output: Path) -> None:
-    """Write the files of every target into the folder `output`."""
+def run(inputs: Inputs, settings: ExportSettings, device: str | None, output: Path) -> list[str]:
+    """Write the files of every target into the folder `output`; returns their names."""
     texts: Files = {}
     with _opened(inputs) as campaign:
         manifest = _manifest(inputs, campaign, settings)
@@ -90,6 +94,7 @@ def run(inputs: Inputs, settings: ExportSettings, device: str | None, output: Pa
             texts |= found.files(inputs.name or name, inputs.reference, settings.pdbqt)
         write_apart(output, texts, manifest)
     log.info("wrote %d files into %s", len(texts), output)
+    return list(texts)
 
 
 def _manifest(

@@ -76,8 +76,8 @@ INSTALLED = "package:"
 MOST_CHUNKS = 100_000
 """Parts of a library; Snakemake plans a job of each for every target, 2 ms a job."""
 
-MARK = ".snakemake_timestamp"
-"""File in a folder that is a result, by whose time Snakemake knows the age of the folder."""
+MARK = Path(STAGES["export"].path).name
+"""File in the folder `export` that names the others; it is written last."""
 
 MOST_IN_TURN = 1000
 """Parts that can be parsed one after another: each names all before it on its command line."""
@@ -535,7 +535,7 @@ class Workplan:
 
     def final(self, results: str) -> list[str]:
         """The files that a run makes in the end."""
-        docked = ("export",) if self.pockets else ()
+        docked = (STAGES["export"].path,) if self.pockets else ()
         return [
             f"{results}/{CONFIG}",
             *(f"{results}/{name}" for name in (*docked, "report.html", "report.txt")),
@@ -593,7 +593,7 @@ class Workplan:
     def exported(self, results: Path) -> list[Path]:
         """What the folder `export` has: files, and the folders of PDBQT files, not what is in them.
 
-        Snakemake knows the folder as one result.
+        Snakemake knows the tables and the list of all.
         """
         endings = [".sdf", ".csv", ".parquet", ".pml", ".cxc"]
         endings += ["-network.sdf"] if self.settings.networks.best else []

@@ -4,6 +4,7 @@ Corina draws five-rings with single and double bonds and writes every hydrogen. 
 aromatic bonds in pyrroles, pyridones and pyrones, and may leave hydrogens out.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from itertools import chain, combinations, islice
 
@@ -13,6 +14,11 @@ from ligen_py.molecules.graph import atoms_of, matches
 
 MOST_WAYS = 64
 """Most ways of charging aromatic atoms that are tried."""
+
+CHARGES = re.compile(r"@<TRIPOS>UNITY_ATOM_ATTR[^\n]*\n([^@]*)")
+"""Attributes of atoms, as Open Babel writes them; where there are any, RDKit charges no atom."""
+
+CHARGE = re.compile(r"^\s*(\d+)\s+\d+\s*\n\s*charge\s+([+-]?\d+)", re.MULTILINE)
 
 CATION = "[#7,#8,#16;R;+1;!$(*[O-])]"
 """What RDKit makes of a nitrogen with three bonds, or an oxygen with two, if two are aromatic."""
@@ -25,6 +31,11 @@ def read_mol2(text: str) -> Chem.Mol | None:
     not the S.O2 of most programs.
     """
     text = text.replace(" S.O2 ", " S.o2 ")
+    if section := CHARGES.search(text):
+        text = CHARGES.sub("", text)
+        charges = {int(atom) - 1: int(charge) for atom, charge in CHARGE.findall(section[1])}
+        found = read_mol2(text)
+        return found if _has_charge(found, charges) else _charged(text, charges)
     mol = _aromatic(text, Chem.MolFromMol2Block(text, removeHs=False))
     if mol is None:
         return None
@@ -42,6 +53,40 @@ def read_mol2(text: str) -> Chem.Mol | None:
     for atom in atoms_of(mol):
         atom.SetNoImplicit(False)
         atom.SetNumRadicalElectrons(0)
+    return _sanitised(mol)
+
+
+def _has_charge(mol: Chem.Mol | None, charges: dict[int, int]) -> bool:
+    """Whether a molecule was read without radicals, and has the sum of some charges."""
+    if mol is None or any(atom.GetNumRadicalElectrons() for atom in atoms_of(mol)):
+        return False
+    return int(Chem.GetFormalCharge(mol)) == sum(charges.values())
+
+
+def _charged(text: str, charges: dict[int, int]) -> Chem.Mol | None:
+    """The molecule with the charges that are given, and hydrogens as they stand.
+
+    Open Babel has the type O.co2 for every such oxygen; of these RDKit reads carboxylates alone.
+    """
+    text = text.replace(" O.co2", " O.3  ")
+    mol = Chem.MolFromMol2Block(text, sanitize=False, removeHs=False, cleanupSubstructures=False)
+    if mol is None:
+        return None
+    for atom in atoms_of(mol):
+        atom.SetFormalCharge(charges.get(atom.GetIdx(), 0))
+        atom.SetNoImplicit(True)
+    for bond in mol.GetBonds():
+        ends = bond.GetBeginAtom(), bond.GetEndAtom()
+        oxygen = next(
+            (end for end in ends if end.GetAtomicNum() == 8 and end.GetDegree() == 1), None
+        )
+        if oxygen and bond.GetBondType() == Chem.BondType.AROMATIC:
+            is_anion = oxygen.GetFormalCharge() < 0
+            bond.SetBondType(Chem.BondType.SINGLE if is_anion else Chem.BondType.DOUBLE)
+            bond.SetIsAromatic(False)
+            oxygen.SetIsAromatic(False)
+            other = bond.GetOtherAtom(oxygen)
+            other.SetIsAromatic(any(b.GetIsAromatic() for b in other.GetBonds()))
     return _sanitised(mol)
 
 
@@ -141,6 +186,11 @@ def _anions(drawn: Chem.Mol) -> Iterator[Chem.Mol]:
         for atom in atoms_of(drawn)
         if atom.GetAtomicNum() == 7 and atom.GetIsAromatic() and atom.GetDegree() == 2
     ]
+    Chem.FastFindRings(drawn)
+    rings = drawn.GetRingInfo()
+    atoms.sort(
+        key=lambda number: not rings.IsAtomInRingOfSize(number, 5)
+    )  # not a purine's six-ring
     ways = chain.from_iterable(combinations(atoms, 1 + count) for count in range(len(atoms)))
     for charged in islice(ways, MOST_WAYS):
         form = Chem.Mol(neutral)

@@ -20,6 +20,7 @@ from ligen_py.records.functions.ad4 import Ad4Type
 from ligen_py.summary import molecule as summary
 from ligen_py.summary.scripts import Scene, chimerax
 from tests import pdbqt
+from tests.edited import edited
 from tests.placed import started
 from tests.stages.factory import (
     POSES,
@@ -71,6 +72,18 @@ def table(campaign: Path) -> list[dict[str, str]]:
     text = (campaign.parent / "export/a.csv").read_text(encoding="utf-8")
     assert text.count("\n") == 1 + len(MOLECULES)
     return list(csv.DictReader(io.StringIO(text)))
+
+
+@pytest.mark.parametrize(("kind", "flags"), [("pockets", []), ("scores", ["--poses", "2"])])
+def test_parts_that_were_made_anew_are_not_mixed_with_an_old_campaign(
+    campaign: Path, kind: str, flags: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    (file,) = (campaign.parent / kind).rglob("a*.h5" if kind == "pockets" else "a/lib/1-of-1.h5")
+    with edited(file) as opened:
+        opened.attrs["settings"] = "{}"
+    assert run(campaign, *flags) == 1
+    said = capsys.readouterr().err
+    assert f"{file}: is not the file that the campaign was made from; run aggregate again" in said
 
 
 def test_sdf_and_csv_say_the_same(campaign: Path) -> None:

@@ -149,6 +149,24 @@ def test_the_page_shows_what_the_controls_showed(campaign: Path) -> None:
     assert "A note." in text
 
 
+def test_a_group_lists_every_molecule_that_its_figures_count(tmp_path: Path) -> None:
+    """A duplicate of one molecule has the name of another one."""
+    one = [Molecule("1", "CCO", 5.0), Molecule("2", "CCCC", 1.0), Molecule("3", "CCCCO", 3.0)]
+    parts = [
+        write_part(tmp_path, "t", "lib", "1-of-1", one),
+        write_part(tmp_path, "t", "more", "1-of-1", [Molecule("2", "OCC", 4.0)]),
+    ]
+    manifest, output = write_manifest(tmp_path / "m.tsv", parts), tmp_path / "campaign.h5"
+    words = ["--manifest", str(manifest), "--output", str(output), "--quiet"]
+    assert aggregate.main(words) == 0
+    with open_campaign(output) as opened:
+        (target,) = targets_of(opened, 10, {"g": ["2"]})
+    (group,) = target.groups
+    assert [(one.name, one.rank) for one in group.members] == [("2", 1), ("2", 3)]
+    assert group.enrichment is not None
+    assert group.enrichment.members == 2
+
+
 def test_groups_are_told_as_measured(campaign: Path, capsys: pytest.CaptureFixture[str]) -> None:
     groups = {
         "good": ["m1", "m2", "m4", "m5", "m20"],

@@ -17,7 +17,7 @@ from ligen_py.store.campaign.manifest import read_manifest
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    for name in ("r.pdb", "l.sdf", "l.pdb", "lib.smi", "{x}.smi", "<results>.smi"):
+    for name in ("r.pdb", "l.sdf", "l.pdb", "lib.smi", "{x}.smi", "<results>.smi", "tab\tin.smi"):
         (tmp_path / name).write_text("x")
     (tmp_path / "empty").mkdir()
     return tmp_path
@@ -324,6 +324,8 @@ def test_a_path_can_lie_inside_an_installed_package(folder: Path) -> None:
         ({"libraries": {"lib": {"file": "empty"}}}, "empty contains no library file"),
         ({"libraries": {"lib": {"file": "*.csv"}}}, "no file matches"),
         ({"libraries": {"lib": {"file": "{x}.smi"}}}, "braces for wildcards"),
+        ({"libraries": {"lib": {"file": "tab\tin.smi"}}}, "the name cannot be shown; rename it"),
+        ({"report": {"groups": {"g": ["x" * 120_000]}}}, "a command line takes 100,000"),
         ({"libraries": {"lib": {"file": "<results>.smi"}}}, "takes <...> for another path"),
         ({"libraries": {"lib": {"file": "r.*"}}}, "r.pdb: a structure file has no bond orders"),
         ({"libraries": {"lib": {"file": "l*", "chunks": 10000, "chunk_size": 0}}}, "chunk_size"),
@@ -364,6 +366,15 @@ def test_a_path_can_lie_inside_an_installed_package(folder: Path) -> None:
                 }
             },
             "'a.s' is the name of two",
+        ),
+        (
+            {
+                "targets": {
+                    "a": {"receptor": "r.pdb", "site": {"cavity": 1}},
+                    "a-reference": {"receptor": "r.pdb", "site": {"cavity": 1}},
+                }
+            },
+            "'a-reference' is the name of a target, and of the file of the reference ligand of 'a'",
         ),
     ],
 )
@@ -471,7 +482,7 @@ def test_a_matrix_by_name_is_no_file_that_lies_beside_the_config(sequences: Path
 def test_a_search_may_ask_for_the_homologs_of_a_target(sequences: Path) -> None:
     given = {"target": "b", "query": None, "database": "db.h5", "matrix": "own.txt"}
     plan = Workplan.of({**config(), **searches(**given)}, "c.yaml", sequences)
-    assert plan.final("r")[:2] == ["r/config.yaml", "r/export"]
+    assert plan.final("r")[:2] == ["r/config.yaml", "r/export/.exported"]
     assert plan.final("r")[-1] == "r/homologs/s/found/homologs.h5"
     assert plan.searches.homolog_files("s", "results") == {
         "receptor": str(sequences / "r.pdb"),

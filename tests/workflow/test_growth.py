@@ -265,6 +265,24 @@ def test_exported_files_that_are_lost_are_made_again(folder: Path) -> None:
     assert jobs(again.stdout) == {}, again.stdout
 
 
+def test_files_of_the_user_beside_exported_ones_stay(folder: Path) -> None:
+    """Those of a target that is no more go, and a table that someone left half-written is made."""
+    export = folder / "results/export"
+    with_a_target(folder)
+    (export / "session.pse").write_text("mine")
+    assert run_local(folder).returncode == 0
+    assert {"dhfr.csv", "other.csv", "other-receptor.pdb", "session.pse"} <= names_in(export)
+    write(folder, settings())
+    assert run_local(folder).returncode == 0
+    assert not {name for name in names_in(export) if name.startswith("other")}
+    assert {"dhfr.csv", "dhfr.sdf", "session.pse"} <= names_in(export)
+    assert (export / "session.pse").read_text() == "mine"
+
+
+def names_in(folder: Path) -> set[str]:
+    return {path.name for path in folder.iterdir()}
+
+
 def test_a_stage_that_was_asked_for_again_is_not_forgotten(folder: Path) -> None:
     """Where the run that asked ends before the chunks do, and not for the first time."""
     assert run_local(folder, "-R", "score").returncode == 0

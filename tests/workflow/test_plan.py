@@ -308,7 +308,7 @@ def finished(folder: Path, campaign: dict[str, Any]) -> Workplan:
     (folder / ".snakemake" / "metadata").mkdir(parents=True)
     (folder / ".snakemake" / "metadata" / "eA==").write_text("{}")
     others = [Path(name) for name in (*described.final(str(results)), results / "manifest.tsv")]
-    others += [results / f".parts-{described.digest[:16]}", results / "export/.snakemake_timestamp"]
+    others += [results / f".parts-{described.digest[:16]}", results / "export/.exported"]
     others += [results / "controls" / name / "accepted.txt" for name in described.ranked]
     for path in (*described.missing(results), *others):
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -121,7 +121,7 @@ JUDGED = {"networks": made("networks")} if plan.settings.networks.best else {}
 BY_NETWORKS = ["--networks {input.networks}"] if JUDGED else []
 
 
-# A file of this folder is no output, so it cannot be asked for. Where one is lost, another input asks
+# Not every file of this folder is an output that can be asked for. Where one is lost, another input asks
 # for all: by its age, and by its content, since Snakemake takes equal content for unchanged.
 EXPORTED = plan.exported(Path("results"))
 LOST = DRAFTS / "exported_again"
@@ -144,12 +144,18 @@ rule export:
         pockets=plan.paths(made("pocket")),
         lost=[LOST] if LOST.exists() else [],
     output:
-        report(
-            directory(made("export")),
-            patterns=["{target}.csv", "{target}.sdf"],
-            caption="../report/export.rst",
-            category="Molecules",
-        ),
+        # Not the folder: Snakemake would delete what users keep there.
+        *[
+            report(
+                f"<results>/export/{target}.{kind}",
+                caption="../report/export.rst",
+                category="Molecules",
+                labels={"target": target, "file": kind},
+            )
+            for target in plan.ranked
+            for kind in ("csv", "sdf")
+        ],
+        written=update(made("export")),
     log:
         log_of("export"),
     benchmark:
@@ -169,7 +175,8 @@ rule export:
         f"python -m ligen_py.export {' '.join(BY_NETWORKS)}"
         " --campaign {input.campaign}"
         " --manifest {input.manifest}"
-        " --output {output}"
+        ' --output "$(dirname {output.written})"'
+        " --list {output.written}"
         " {params.flags}"
         " > {log} 2>&1"
 

@@ -19,6 +19,9 @@ WHITE = " \t\r\n\v\f"
 _SMILES = re.compile(r"\S*(?:\s+\|[^|]*\|(?=\s|$))?")
 """A word, with ChemAxon's extension behind it: stereo groups, labels, coordinates."""
 
+_OPEN = re.compile(r"\S+\s+\|[&oa]\d*:[^|]*$")
+"""A word with the stereo groups of an extension that has no end."""
+
 
 @dataclass(frozen=True)
 class Part:
@@ -142,6 +145,11 @@ def smiles_record(line: int, name: str, cell: str, extra: str) -> Record:
     if not smiles:
         said = "there is no SMILES"
         return Record(line, name, said, extra=extra, reason=Reason.NO_STRUCTURE)
+    if _OPEN.match(cell.strip()):
+        said = (
+            "the extension behind the SMILES has no second '|'; in a table quote a cell with commas"
+        )
+        return Record(line, name, said, extra=extra, reason=Reason.UNPARSABLE)
     if len(smiles) > RECORD_LIMIT:
         said = f"the SMILES has {len(smiles)} characters, at most {RECORD_LIMIT}"
         return Record(line, name, said, extra=extra, reason=Reason.RECORD_TOO_LARGE)

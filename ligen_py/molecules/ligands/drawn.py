@@ -48,8 +48,13 @@ _SANDWICH = "[#6-;r5]"
 _D_OR_F_BLOCK = frozenset((*range(21, 31), *range(39, 49), *range(57, 81), *range(89, 104)))
 """Atomic numbers."""
 
-_SAID = re.compile(r"\[[0-9:]+\] (.*\S)|(Element '.*' not found)")
-"""A message of RDKit behind its time, or without one; other lines are traces of its own."""
+_SAID = re.compile(r".*\[[0-9:]+\] (.*\S)|(Element '.*' not found)")
+"""A message of RDKit behind its last time, or without one; before it may stand that of another
+molecule. Other lines are traces of its own."""
+
+
+_RELATIVE = re.compile(r"\|(.*,)?r(,.*)?\|")
+"""ChemAxon's mark of relative stereochemistry."""
 
 
 class UnusableError(Exception):
@@ -223,7 +228,7 @@ def _of_smiles(text: str) -> Chem.Mol | None:
     the wrong way, so the sides are written anew.
     """
     if not _SIDED.search(text):
-        return Chem.MolFromSmiles(text, _smiles_rules())
+        return _relative(Chem.MolFromSmiles(text, _smiles_rules()), text)
     mol = Chem.MolFromSmiles(text, _smiles_rules(keeps_hydrogens=True))
     if mol is None:
         return None
@@ -232,6 +237,14 @@ def _of_smiles(text: str) -> Chem.Mol | None:
         if bond.GetBondDir() in (Chem.BondDir.ENDUPRIGHT, Chem.BondDir.ENDDOWNRIGHT):
             bond.SetBondDir(Chem.BondDir.NONE)
     Chem.SetDoubleBondNeighborDirections(mol)
+    return _relative(mol, text)
+
+
+def _relative(mol: Chem.Mol | None, text: str) -> Chem.Mol | None:
+    """A molecule; with the word r in its extension its marks are relative, as without a flag."""
+    if mol is not None and "|" in text and _RELATIVE.search(text):
+        mol.SetIntProp("_MolFileChiralFlag", 0)
+        Chem.TranslateChiralFlagToStereoGroups(mol)
     return mol
 
 

@@ -4,6 +4,7 @@ Salts, solvents, isotope labels and ways of drawing are those of ChEMBL's struct
 et al., J. Cheminform. 12:51, 2020), and then those of `water_tautomers`. Notes list what was done.
 """
 
+import re
 from collections import Counter
 from functools import cache
 from typing import NamedTuple
@@ -326,9 +327,12 @@ def _learn_groups(seen: Surroundings) -> None:
 def _stars() -> list[tuple[Chem.Mol, int]]:
     """Of each group that is redrawn a central atom and its neighbours, and the atom's number.
 
-    Whether a bond is one of a ring is left out, as surroundings do not say it.
+    What is in a ring is left out, as surroundings do not say it.
     """
     return [_star(group) for group in _every_redrawn()]
+
+
+_RING_BONDS = re.compile(r";x\d(,x\d)*")
 
 
 def _star(group: Chem.Mol) -> tuple[Chem.Mol, int]:
@@ -344,6 +348,8 @@ def _star(group: Chem.Mol) -> tuple[Chem.Mol, int]:
     for bond in group.GetBonds():
         if "@" in bond.GetSmarts():
             star.ReplaceBond(bond.GetIdx(), Chem.BondFromSmarts("~"))
+    for atom in group.GetAtoms():
+        star.ReplaceAtom(atom.GetIdx(), Chem.AtomFromSmarts(_RING_BONDS.sub("", atom.GetSmarts())))
     for number in reversed(range(group.GetNumAtoms())):
         if number not in kept:
             star.RemoveAtom(number)

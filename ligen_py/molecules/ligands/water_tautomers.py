@@ -67,16 +67,17 @@ DIKETONES = (
     "[OX2H:1][#6:2]1=[#6:3][#6](=O)O[CX4]O1",
     "[OX2H:1][#6:2]1=,:[#6:3][#6](=O)[#7X3][CX4]1",
     "[OX2H:1][C:2]1=[C:3]C(=O)c:c1",
-    "[CX4;H1,H2:1]1[CX3:2](=[O:3])[#6]=,:[#6][#8X2,#7X3][CX3]1=O",
-    "[CX4;H1,H2:1]1[CX3:2](=[O:3])[CX4][CX4][OX2][CX3]1=O",
-    "[CX4;H1,H2:1]1[CX3:2](=[O:3])[#6][OX2][CX3]1=O",
-    "[CX4;H1:1]1([CX3](=O)[#7])[CX3:2](=[O:3])c:cS(=O)(=O)[#7]1",
-    "[CX4;H1,H2:1]1[CX3:2](=[O:3])[CX4][CX4][CX3]1=O",
-    "[CX4;H1,H2:1]1[CX3:2](=[O:3])[CX4][CX4][CX4][CX3]1=O",
-    "[CX4;H1,H2:1]1[CX3:2](=[O:3])[CX3](=O)[#6]~[#6][CX3]1=O",
-    "[CX4;H1:1]1([CX3]=O)[CX3:2](=[O:3])[CX3](=O)[#8X2,#7X3][CX4]1",
+    "[CX4;H1,H2;x0,x2:1]1[CX3:2](=[O:3])[#6]=,:[#6][#8X2,#7X3][CX3]1=O",
+    "[CX4;H1,H2;x0,x2:1]1[CX3:2](=[O:3])[CX4][CX4][OX2][CX3]1=O",
+    "[CX4;H1,H2;x0,x2:1]1[CX3:2](=[O:3])[#6][OX2][CX3]1=O",
+    "[CX4;H1;x0,x2:1]1([CX3](=O)[#7])[CX3:2](=[O:3])c:cS(=O)(=O)[#7]1",
+    "[CX4;H1,H2;x0,x2:1]1[CX3:2](=[O:3])[CX4][CX4][CX3]1=O",
+    "[CX4;H1,H2;x0,x2:1]1[CX3:2](=[O:3])[CX4][CX4][CX4][CX3]1=O",
+    "[CX4;H1,H2;x0,x2:1]1[CX3:2](=[O:3])[CX3](=O)[#6]~[#6][CX3]1=O",
+    "[CX4;H1;x0,x2:1]1([CX3]=O)[CX3:2](=[O:3])[CX3](=O)[#8X2,#7X3][CX4]1",
 )
-"""As GROUPS: rings with two ketones, whose enols stay beside an acyl, vinyl or azo group."""
+"""As GROUPS: rings with two ketones, whose enols stay beside an acyl, vinyl or azo group. An atom
+of two rings (x3) may be a bridgehead, which has no enol."""
 BESIDE = "[OX2H:1][#6:2]1=,:[#6:3][#6](=O)[#6]~[#6]~[#8X2,#7X3]1"
 """As GROUPS: enols beside a coumarin's oxygen or a quinolone's nitrogen; water has the other."""
 OPEN = "[OX2H:1][CX3:2]([#6])=!@[CX3:3]!@[CX3]=O"

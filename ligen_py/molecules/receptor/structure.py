@@ -53,9 +53,9 @@ MASSLESS = ("OM",)
 FOUR_LETTERS = {
     "HISA": "HID", "HISB": "HIE", "HISD": "HID", "HISE": "HIE", "HISH": "HIP", "HIS1": "HIS",
     "LYSH": "LYS", "ARGN": "ARG", "ASPH": "ASH", "GLUH": "GLH", "CYSH": "CYS", "CYS1": "CYS",
-    "CYS2": "CYX",
+    "CYS2": "CYX", "ASPP": "ASH", "GLUP": "GLH",
 }  # fmt: skip
-"""GROMACS's names of amino acids by those that others give them."""
+"""GROMACS's names of amino acids, with those of its CHARMM, by those that others give them."""
 
 CAPS = (
     (-1, "ACE", {"CAY": "CH3", "CY": "C", "OY": "O"}),
@@ -444,7 +444,8 @@ def _residue_name(residue: gemmi.Residue) -> str:
         # Lone pairs have no element, the oxygens of a chain's end many names.
         more = [element for element in more if element not in ("H", "D", "X")]
         is_other = len(more) > 2 or not {"O"}.issuperset(more)
-    return _word(residue.name) + OTHER * is_other
+    is_amino_acid = name in SAME_AS or gemmi.find_tabulated_residue(name).is_amino_acid()
+    return _word(name if is_amino_acid else residue.name) + OTHER * is_other
 
 
 def _table(structure: gemmi.Structure, operators: list[Operator] | None) -> Atoms:

@@ -3,7 +3,8 @@
 import csv
 import io
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from ligen_py.errors import InputError
@@ -69,6 +70,21 @@ def write_texts(folder: Path, texts: Mapping[str, Iterable[str] | bytes]) -> Non
     finally:
         for part in temporary:
             part.unlink(missing_ok=True)
+
+
+def keep_list(listed: Path, folder: Path, names: Collection[str]) -> None:
+    """Delete what an earlier run has written into a folder and this one has not; list this one's.
+
+    All other files there are the user's.
+    """
+    before = listed.read_text(encoding="utf-8").splitlines() if listed.is_file() else []
+    for name in set(before) - set(names):
+        path = folder / name
+        if folder.resolve() in path.resolve().parents:
+            path.unlink(missing_ok=True)
+            with suppress(OSError):  # others are left in it, or it is the folder itself
+                path.parent.rmdir()
+    write_texts(listed.parent, {listed.name: [f"{name}\n" for name in sorted(names)]})
 
 
 def _write(part: Path, path: Path, text: Iterable[str] | bytes) -> None:

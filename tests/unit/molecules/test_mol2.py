@@ -103,3 +103,59 @@ def test_other_names_of_types_are_known() -> None:
     mol = read_mol2(text)
     assert mol is not None
     assert Chem.MolToSmiles(Chem.RemoveHs(mol)) == "CS(=O)(=O)[O-]"
+
+
+def with_charges(text: str, smiles: str) -> str:
+    """A record as Open Babel writes it: charges in a list, and O.co2 for oxygens that have one."""
+    mol = Chem.AddHs(Chem.MolFromSmiles(smiles))
+    charged = [atom for atom in mol.GetAtoms() if atom.GetFormalCharge()]
+    lines = text.splitlines()
+    for atom in charged:
+        if atom.GetAtomicNum() == 8:
+            row = lines.index("@<TRIPOS>ATOM") + 1 + atom.GetIdx()
+            lines[row] = lines[row].replace(" O.3 ", " O.co2 ").replace(" O.2 ", " O.co2 ")
+    listed = [f"{atom.GetIdx() + 1} 1\ncharge {atom.GetFormalCharge()}" for atom in charged]
+    place = lines.index("@<TRIPOS>BOND")
+    return "\n".join([*lines[:place], "@<TRIPOS>UNITY_ATOM_ATTR", *listed, *lines[place:]]) + "\n"
+
+
+@pytest.mark.parametrize(
+    "smiles",
+    [
+        "CC(C)[NH2+]CCO", "C[N+](=O)[O-]", "O=[N+]([O-])c1ccccc1", "[O-]c1ccccc1", "C[n+]1ccccc1",
+        "[O-][n+]1ccccc1", "C[N+](C)(C)[O-]", "CC(=O)[O-]", "COP(=O)([O-])[O-]",
+        "NC(=[NH2+])c1ccccc1",
+        "C[S+](C)C", "CS(=O)(=O)[O-]", "[S-]c1ccccc1", "CO[N+](=O)[O-]", "C[NH+](C)CCC(=O)[O-]",
+    ],
+)  # fmt: skip
+def test_charges_that_are_listed_are_taken(smiles: str) -> None:
+    """RDKit then charges no atom itself, so phenolates and phosphates were radicals."""
+    mol = read_mol2(with_charges(written(smiles, "all"), smiles))
+    assert mol is not None
+    assert not sum(atom.GetNumRadicalElectrons() for atom in mol.GetAtoms())
+    assert Chem.MolToSmiles(Chem.RemoveHs(mol)) == Chem.CanonSmiles(smiles)
+
+
+def test_a_carboxylate_of_aromatic_bonds_with_its_charge() -> None:
+    smiles = "C[NH2+]CC(=O)[O-]"
+    text = with_charges(written(smiles, "all"), smiles).replace(" O.2 ", " O.co2 ")
+    bonds = text.partition("BOND")[2].splitlines()
+    for line in (line for line in bonds if line.split()[1:3] in (["4", "5"], ["4", "6"])):
+        text = text.replace(line, " ".join([*line.split()[:3], "ar"]))
+    mol = read_mol2(text)
+    assert mol is not None
+    assert Chem.MolToSmiles(Chem.RemoveHs(mol)) == smiles
+
+
+@pytest.mark.parametrize(
+    "smiles",
+    [
+        "c1cnc2[nH]ccc2c1", "Nc1ncnc2[nH]cnc12", "c1cc2cc[nH]c2cn1", "c1cc2[nH]ccc2cn1",
+        "c1ncc2nc[nH]c2n1", "Nc1ncnc2[nH]ccc12",
+    ],
+)  # fmt: skip
+def test_a_missing_hydrogen_belongs_to_the_five_ring(smiles: str) -> None:
+    mol = read_mol2(written(smiles, "none"))
+    assert mol is not None
+    (hydrogen,) = mol.GetSubstructMatches(Chem.MolFromSmarts("[nH]"))
+    assert mol.GetRingInfo().IsAtomInRingOfSize(hydrogen[0], 5)

@@ -46,6 +46,16 @@ def test_equal_scores_and_failures_are_worth_what_chance_makes_of_them() -> None
     assert low < value < high
 
 
+def test_many_molecules_are_measured_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    scores = np.random.default_rng(3).normal(size=300) + LABELS
+    whole = early.measure(scores, LABELS)
+    monkeypatch.setattr(early, "BLOCK", 300 * 7)
+    blocks = early.measure(scores, LABELS)
+    for name, (value, low, high) in whole.items():
+        assert blocks[name][0] == pytest.approx(value), name  # the same random numbers
+        assert blocks[name][1:] == pytest.approx((low, high), rel=0.05, abs=0.02), name
+
+
 @pytest.mark.parametrize("case", GOLDENS, ids=lambda case: case["name"])
 def test_the_figures_are_those_of_scikit_learn(case: dict[str, object]) -> None:
     scores, labels = np.array(case["scores"], float), np.array(case["labels"], bool)

@@ -168,6 +168,7 @@ def read(path: Path, **columns: object) -> list[tuple[str, str, dict[str, str]]]
         ("blanks.smi", "price smiles name\n3 CCO the best\n", ("CCO", "the best", {"price": "3"})),
         ("three.smi", "smiles shelf price\nCCO s1 3\n",
          ("CCO", "line-2", {"shelf": "s1", "price": "3"})),
+        ("ends.csv", 'smiles,id\n"CC(F)O |&1:1,3|",a\n', ("CC(F)O |&1:1,3|", "a", {})),
         ("two.csv", "smiles,shelf\nCCO,s1\n", ("CCO", "line-2", {"shelf": "s1"})),
         ("chembl.txt", "chembl_id\tcanonical_smiles\tinchi\nC1\tCCO\tI=1\n",
          ("CCO", "C1", {"inchi": "I=1"})),
@@ -468,3 +469,10 @@ def test_a_molecule_and_its_data_may_have_a_mebibyte_each(
     assert large.reason == (Reason.NONE if fits else Reason.RECORD_TOO_LARGE)
     assert described.reason == Reason.NONE
     assert described.extra == ('{"a": "x"}' if fits else "")
+
+
+def test_an_extension_that_a_comma_has_cut_fails_and_loses_no_mark(tmp_path: Path) -> None:
+    path = written(tmp_path, "a.csv", b"smiles,id\nC[C@H](F)[C@@H](O)CC |&1:1,3|,a\n")
+    (record,) = records(path)
+    assert record.reason == Reason.UNPARSABLE
+    assert "quote a cell with commas" in record.text

@@ -27,6 +27,16 @@ from ligen_py.molecules.ligands.protonation import (
 from ligen_py.settings.parse import ParseSettings
 
 NAMED = {
+    "5-oxo-1,2,4-thiadiazole": ("O=c1[nH]c(-c2ccccc2)ns1", "O=c1[n-]c(-c2ccccc2)ns1"),
+    "5-thioxo-1,2,4-oxadiazole": ("S=c1[nH]c(-c2ccccc2)no1", "S=c1[n-]c(-c2ccccc2)no1"),
+    "hydroxy-1,2,5-thiadiazole": ("Oc1nsnc1-c1ccccc1", "[O-]c1nsnc1-c1ccccc1"),
+    "N-methyltriflamide": ("CNS(=O)(=O)C(F)(F)F", "CNS(=O)(=O)C(F)(F)F"),
+    "auramine": (
+        "CN(C)c1ccc(C(=N)c2ccc(N(C)C)cc2)cc1",
+        "CN(C)c1ccc(C(=[NH2+])c2ccc(N(C)C)cc2)cc1",
+    ),
+    "thionine": ("N=c1ccc2nc3ccc(N)cc3sc-2c1", "Nc1ccc2nc3ccc(=[NH2+])cc-3sc2c1"),
+    "oxazolidine": ("C1COCN1", "C1COCN1"),
     "foscarnet": ("OC(=O)P(=O)(O)O", "O=C([O-])P(=O)([O-])[O-]"),
     "phosphorous acid": ("O=[PH](O)O", "O=[PH]([O-])[O-]"),
     "medronic acid": ("OP(O)(=O)CP(O)(O)=O", "O=P([O-])([O-])CP(=O)([O-])O"),

@@ -7,6 +7,7 @@ from rdkit.Chem import rdMolTransforms
 from rdkit.Chem.rdDistGeom import EmbedMolecule
 
 from ligen_py.molecules.library.reading import Record
+from ligen_py.molecules.ligands.drawn import _said
 from ligen_py.molecules.ligands.preparation import Prepared, prepare
 from ligen_py.molecules.ligands.states import stereoisomers, tautomers, undefined_stereo
 from ligen_py.records.ledger import Reason, Status
@@ -213,6 +214,16 @@ def test_isomers_that_bridges_exclude_take_no_place_of_others(drawn: str, count:
     found = of(drawn)
     assert len(set(states(found))) == count
     assert ("stereoisomers are open" in found.note) == (count == 4)
+
+
+@pytest.mark.parametrize("words", ["r", "&1:1,3,r"])
+def test_relative_stereochemistry_of_a_whole_molecule_is_a_racemate(words: str) -> None:
+    assert of(f"C[C@H](F)[C@@H](C)Cl |{words}|").key == of("C[C@H](F)[C@@H](C)Cl |&1:1,3|").key
+
+
+def test_what_rdkit_says_of_another_molecule_is_left_out() -> None:
+    said = "[03:54:12] sanitize [03:54:12] aspirin: [03:54:12] Explicit valence for atom # 3 N, 4"
+    assert _said([said]) == "Explicit valence for atom # 3 N, 4"
 
 
 @pytest.mark.parametrize(

@@ -128,6 +128,8 @@ DRAWN = {
 """Name -> as drawn, and as it is in water."""
 
 STAYS = {
+    "a diketone at a bridgehead": "O=C1CC2CCC1C(=O)C2",
+    "bicyclo[3.3.1]nonane-2,9-dione": "O=C1CC[C@@H]2CCC[C@H]1C2=O",
     "3-hydroxypyridine": "Oc1cccnc1",
     "8-hydroxyquinoline": "Oc1cccc2cccnc12",
     "6-chloro-2-hydroxypyridine": "Oc1cccc(Cl)n1",

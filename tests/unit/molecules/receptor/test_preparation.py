@@ -1329,6 +1329,8 @@ def test_gromacs_names_of_four_letters_are_no_chains(tmp_path: Path, ligand_site
     prepared = run(tmp_path, lines, ligand_site)
     assert labels(prepared) == expected
     assert not any("break" in words for words in noted(prepared, "A/ALA/1"))
+    lines = [f"{line[:17]}GLUP{line[21:]}" if line[25] == "2" else line for line in ALANINES]
+    assert {label.partition("/")[0] for label in labels(run(tmp_path, lines, ligand_site))} == {"A"}
     # A chain of two letters has them in every residue.
     prepared = run(tmp_path, [f"{line[:20]}H{line[21:]}" for line in lines], ligand_site)
     assert {label.partition("/")[0] for label in labels(prepared)} == {"HA"}
