@@ -188,9 +188,8 @@ def _anions(drawn: Chem.Mol) -> Iterator[Chem.Mol]:
     ]
     Chem.FastFindRings(drawn)
     rings = drawn.GetRingInfo()
-    atoms.sort(
-        key=lambda number: not rings.IsAtomInRingOfSize(number, 5)
-    )  # not a purine's six-ring
+    # A purine's hydrogen is in the five-ring.
+    atoms.sort(key=lambda number: not rings.IsAtomInRingOfSize(number, 5))
     ways = chain.from_iterable(combinations(atoms, 1 + count) for count in range(len(atoms)))
     for charged in islice(ways, MOST_WAYS):
         form = Chem.Mol(neutral)

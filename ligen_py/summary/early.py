@@ -88,25 +88,31 @@ def measure(scores: np.ndarray, labels: np.ndarray) -> dict[str, tuple[float, fl
     without a score has -inf.
     """
     rng = np.random.default_rng(0)
-    block = max(1, BLOCK // len(scores))
-    draws = [min(block, DRAWS - start) for start in range(0, DRAWS, block)]
-    given: dict[str, list[np.ndarray]] = {name: [] for name in MEASURES}
-    drawn: dict[str, list[np.ndarray]] = {name: [] for name in MEASURES}
-    for count in draws:
-        shape = (count, len(scores))
-        some = ranked(np.broadcast_to(scores, shape), np.broadcast_to(labels, shape), rng)
-        for name, function in MEASURES.items():
-            given[name].append(function(some))
-    for count in draws:
-        rows = resampled(labels, count, rng)
-        some = ranked(scores[rows], labels[rows], rng)
-        for name, function in MEASURES.items():
-            drawn[name].append(function(some))
+    every = np.arange(len(scores))
+    given = _figures(scores, labels, rng, lambda count: np.tile(every, (count, 1)))
+    drawn = _figures(scores, labels, rng, lambda count: resampled(labels, count, rng))
     result = {}
     for name in MEASURES:
-        low, high = np.percentile(np.concatenate(drawn[name]), [2.5, 97.5])
-        result[name] = (float(np.concatenate(given[name]).mean()), float(low), float(high))
+        low, high = np.percentile(drawn[name], [2.5, 97.5])
+        result[name] = (float(given[name].mean()), float(low), float(high))
     return result
+
+
+def _figures(
+    scores: np.ndarray,
+    labels: np.ndarray,
+    rng: np.random.Generator,
+    draw: Callable[[int], np.ndarray],
+) -> dict[str, np.ndarray]:
+    """Every figure of all draws, made in blocks; `draw`: molecules (draws, molecules) of some."""
+    found: dict[str, list[np.ndarray]] = {name: [] for name in MEASURES}
+    block = max(1, BLOCK // len(scores))
+    for start in range(0, DRAWS, block):
+        rows = draw(min(block, DRAWS - start))
+        some = ranked(scores[rows], labels[rows], rng)
+        for name, function in MEASURES.items():
+            found[name].append(function(some))
+    return {name: np.concatenate(values) for name, values in found.items()}
 
 
 def mean_rank(columns: list[np.ndarray]) -> np.ndarray:

@@ -211,7 +211,8 @@ def test_a_follower_writes_a_file_to_tail_and_survives_damage(tmp_path: Path) ->
     follow(manifest, log, shown.append, pause=0.01)
     write_manifest(manifest, [part])
     wait_for(lambda: log.exists() and "1 of 1 parts, 2 of 2 records done" in log.read_text())
-    wait_for(lambda: any(line.startswith("1 of 1 parts") for line in shown))
+    wait_for(lambda: shown)  # a moment after the file
+    assert any(line.startswith("1 of 1 parts") for line in shown)
     other = write_part(tmp_path, "t", "lib", "2-of-2", BAD, first_line=9)
     manifest.unlink()
     write_manifest(manifest, [part, other])

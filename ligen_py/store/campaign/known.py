@@ -21,16 +21,20 @@ class KnownFiles:
             for number, row in enumerate(rows)
         }
         """By target, library, chunk and kind."""
+        self._seen: set[Path] = set()
 
     def require(self, files: PartFiles, kinds: Sequence[str] = RECORDED) -> None:
         """Raise InputError where a file of a part, of one of some kinds, has other content by now.
 
-        A file is read for it once, while it does not change.
+        Each file is read for it once: the molecules of a ranking come from any part, in turn.
         """
         where = files.place, files.library, files.ligands.stem
         for kind in kinds:
             path: Path = getattr(files, kind)
+            if path in self._seen:
+                continue
             if Input.of(path).sha256 != self.digests.get((*where, kind)):
                 raise InputError(
                     f"{path}: is not the file that the campaign was made from; run aggregate again"
                 )
+            self._seen.add(path)
