@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable
 from functools import partial
 from multiprocessing.sharedctypes import Synchronized
+from multiprocessing.synchronize import Event
 
 import pytest
 
@@ -221,16 +222,23 @@ def test_a_large_item_that_ends_its_process_is_an_error(kind: str, sentence: str
         list(each(partial(work, trouble={3: kind}), range(9), 2))
 
 
-def send_half(item: int) -> bytes:
-    """More than a pipe holds; the process is killed while it sends it."""
+def send_half(item: int, started: Event) -> bytes:
+    """Item 1 is more than a pipe holds; its process is killed while it sends it."""
+    if item == 0:
+        return b""
+    started.wait()
     threading.Timer(0.3, os.kill, [os.getpid(), signal.SIGKILL]).start()
     return bytes(1 << 22)
 
 
 def test_a_process_that_is_killed_while_it_sends_is_named_as_well() -> None:
-    found = each(send_half, range(2), 2)
-    next(found)
-    time.sleep(0.6)  # nothing is received meanwhile
+    started = multiprocessing.Event()
+    found = each(partial(send_half, started=started), range(2), 2)
+    assert next(found) == (0, b"")
+    alive = len(multiprocessing.active_children())
+    started.set()
+    while len(multiprocessing.active_children()) == alive:
+        time.sleep(0.05)  # nothing is received meanwhile
     with pytest.raises(WorkerError, match="was killed"):
         next(found)
 
