@@ -67,7 +67,7 @@ def ordered_map(
     Args:
         function: picklable; called in a worker.
         items: read lazily, in this process.
-        jobs: number of worker processes, at least 1.
+        jobs: most worker processes, at least 1; none is started before there is work for it.
         time_limit: processor time for one item, in seconds; 0: any. Processor time, not the
             clock's, so that a busy machine does not change results.
         lost: returns the result of an item that killed a worker, from the item, whether it ran out
@@ -83,15 +83,21 @@ def ordered_map(
     """
     numbered = enumerate(items)
     functions = [function] if simpler is None else [function, simpler]
-    workers = [_Worker(functions, together, time_limit, memory_limit) for _ in range(jobs)]
+    workers: list[_Worker[Item, Result]] = []
     done: dict[int, tuple[Item, Result]] = {}
     following = 0
 
     def give_work() -> None:
-        for worker in workers:
+        idle = [worker for worker in workers if not worker.pending]
+        while idle or len(workers) < jobs:
             waiting = len(done) + sum(len(one.pending) for one in workers)
-            if not worker.pending and not (ahead and waiting >= ahead):
-                worker.give(list(islice(numbered, batch)))
+            given = [] if ahead and waiting >= ahead else list(islice(numbered, batch))
+            if not given:
+                return
+            if not idle:
+                idle.append(_Worker(functions, together, time_limit, memory_limit))
+                workers.append(idle[0])
+            idle.pop(0).give(given)
 
     try:
         give_work()

@@ -260,6 +260,14 @@ def test_results_behind_a_slow_item_do_not_pile_up() -> None:
     assert [item for item, _ in found] == list(range(1, 200))
 
 
+def test_no_process_is_started_without_work_for_it() -> None:
+    before = len(multiprocessing.active_children())
+    found = ordered_map(partial(work, trouble={}), range(2 * BATCH + 1), 500, 0, lost)
+    assert next(found)[0] == 0
+    assert len(multiprocessing.active_children()) - before == 3
+    assert [item for item, _ in found] == list(range(1, 2 * BATCH + 1))
+
+
 def fail(item: int) -> int:
     raise KeyError(item)
 
