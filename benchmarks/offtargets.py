@@ -78,7 +78,7 @@ def check(device: Device, rng: np.random.Generator, folder: Path) -> int:
     for bulge in (0, 1, 2):
         query = Query(PATTERN, guides, bulge, bulge)
         sites, _ = search([device], query, genome)
-        rows = rows_of(genome, query, sites, every=True, skip_n=False)
+        rows, _ = rows_of(genome, query, sites, every=True, skip_n=False)
         found = [
             (int(g), int(p), "+-"[s], int(z), int(a), int(m))
             for g, p, s, z, a, m in zip(

@@ -103,13 +103,14 @@ def _search(task: Task, part: tuple[int, int], device: str | None) -> tuple[dict
         rows_of(task.genome, task.query, sites.taken(mine), False, False, nearest)
         for mine, nearest in ((~candidate, False), (candidate, True))
     ]
-    rows = Alignments.joined(some, some[0].dna.shape[1])
+    rows = Alignments.joined([rows for rows, _ in some], some[0][0].dna.shape[1])
     log.info(
         "%d guides with candidates for controls, %d bases, %d sites; %.2f s (kernels %.3f s)",
         *(len(task.query.guides), task.genome.bases, len(rows.guide)),
         *(time.perf_counter() - began, sum(seconds.values())),
     )
-    return records_of(task.genome, task.query, rows, 0, part), labels(chosen)
+    count = some[0][1] + some[1][1]
+    return records_of(task.genome, task.query, rows, count, 0, part), labels(chosen)
 
 
 def _joined(files: Sequence[Path], settings: GuidesSettings, task: Task) -> dict[str, Record]:

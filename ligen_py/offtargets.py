@@ -79,6 +79,12 @@ class Inputs(NamedTuple):
 def _stage(options: argparse.Namespace) -> None:
     settings: OfftargetsSettings = cli.settings_from(OfftargetsSettings, options)
     inputs = (getattr(options, name) for name in Inputs._fields)
+    asked = [name for name in ("input", "genome", "guides") if getattr(options, name)]
+    asked += ["part"] if options.part != WHOLE else []
+    asked += sorted(settings.model_fields_set)
+    if options.join and asked:
+        flag = asked[0].replace("_", "-")
+        raise InputError(f"command line: --{flag} is that of the files of --join; leave it out")
     run(Inputs(*inputs), settings, options.device, options.output)
 
 
@@ -123,15 +129,16 @@ def _search(
     pace = Pace("bases searched", genome.bases // inputs.part.count)
     part = inputs.part.index, inputs.part.count
     sites, seconds = search(chosen, query, genome, part, done=pace.add)
-    rows = rows_of(genome, query, sites, settings.rows == "all", settings.skip_n)
+    most = settings.max_rows_per_guide
+    rows, count = rows_of(genome, query, sites, settings.rows == "all", settings.skip_n, most=most)
     log.info(
         "%d guides, %d bases, %d rows; device and genome %.2f s, search %.2f s (kernels %.3f s)",
-        *(len(query.guides), genome.bases, len(rows.guide), read - began),
+        *(len(query.guides), genome.bases, count.sum(), read - began),
         *(time.perf_counter() - read, sum(seconds.values())),
     )
     read_from = file, Input(genome_path.name, genome.digest())
     made_by = Run("offtargets", settings, read_from, labels(chosen))
-    return made_by, records_of(genome, query, rows, settings.max_rows_per_guide, part)
+    return made_by, records_of(genome, query, rows, count, most, part)
 
 
 def _asked(

@@ -17,7 +17,7 @@ from ligen_py.sequences.digests import Known
 from ligen_py.sequences.fasta import FastaRecord
 from ligen_py.sequences.proteins import Proteins, collect, read_proteins, residue_numbers
 from ligen_py.store.files.read import read
-from ligen_py.store.sequences.database import is_database
+from ligen_py.store.sequences.database import is_database, open_database
 
 log = logging.getLogger("ligen_py")
 
@@ -143,9 +143,19 @@ def database_of(given: Path, cache: Path) -> tuple[Path, Path | Input]:
     known = Known(cache)
     source = Input(given.name, known.digest(given) or known.hash(given))
     kept = cache / f"{source.sha256}.h5"
-    if not kept.exists():
+    if not (kept.exists() and _is_whole(kept)):
         convert(given, kept)
     return kept, source
+
+
+def _is_whole(kept: Path) -> bool:
+    """Whether a converted database can be read; one that cannot is made again, with a warning."""
+    try:
+        with open_database(kept):
+            return True
+    except InputError as error:
+        log.warning("%s; it is converted again", str(error).partition(";")[0])
+        return False
 
 
 def _part(text: str) -> Part:

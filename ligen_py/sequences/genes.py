@@ -3,11 +3,13 @@
 Places count from 0, and an end is the first base behind, as in BED.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import chain
 from pathlib import Path
+from sys import intern
 from typing import BinaryIO, NamedTuple
 from urllib.parse import unquote
 
@@ -27,6 +29,12 @@ ALIASES = (*NAMES, "transcript_id", "transcript_name", "ID", "Parent", "protein_
 
 NO_PARENTS = ("five_prime_UTR", "three_prime_UTR", "UTR", "start_codon", "stop_codon")
 """Kinds of lines that no other line belongs to; there are many."""
+
+ATTRIBUTE = re.compile(rf"\s*({'|'.join(sorted(ALIASES, key=len, reverse=True))})(?:\s*(=)|\s)(.*)")
+"""Of GFF3 with '=', of GTF with a blank."""
+
+QUOTED = re.compile(r'(?:[^;"]|"[^"]*")+')
+"""An attribute of GTF with a semicolon in its quotes."""
 
 SOME = 5
 """Names that a message lists."""
@@ -177,8 +185,12 @@ def read_annotation(path: Path) -> Annotation:
     for number, words in _lines(path):
         try:
             if len(words) >= 9 and not words[1].isdecimal():
-                if words[2] in ("CDS", "exon"):
-                    (coding if words[2] == "CDS" else exons).append(_of_gtf(words))
+                if words[2] == "CDS":
+                    exons.clear()  # an annotation has twice as many
+                    coding.append(_of_gtf(words))
+                elif words[2] == "exon":
+                    if not coding:
+                        exons.append(_of_gtf(words))
                 elif "ID=" in words[8] and words[2] not in NO_PARENTS:
                     found = _attributes(words[8])
                     for one in found.get("ID", ()):
@@ -201,8 +213,11 @@ def read_annotation(path: Path) -> Annotation:
         gene or (known[group][-1].name if known[group] else name or next(iter(group), ""))
         for gene, name, group in zip(genes, own_names, parents, strict=True)
     ]
+    merged: dict[tuple[frozenset[str], tuple[str, ...]], frozenset[str]] = {}
     aliases = tuple(
-        own.union(*(one.aliases for one in known[group]))
+        merged.setdefault((own, group), own.union(*(one.aliases for one in known[group])))
+        if known[group]
+        else own
         for own, group in zip(own_aliases, parents, strict=True)
     )
     return Annotation(
@@ -261,13 +276,14 @@ def _every_line(stream: BinaryIO) -> Iterator[bytes]:
 def _attributes(text: str) -> dict[str, list[str]]:
     """The values of the last column's `ALIASES`."""
     found: dict[str, list[str]] = {}
-    for item in text.split(";"):
-        of_gff3 = "=" in item.split('"')[0]
-        key, _, value = item.strip().partition("=" if of_gff3 else " ")
-        if key in ALIASES and value:
+    quoted = any(";" in value for value in text.split('"')[1::2])
+    for item in QUOTED.findall(text) if quoted else text.split(";"):
+        match = ATTRIBUTE.match(item)
+        value = match[3].strip() if match else ""
+        if match and value:
             # GFF3 may name several, as the transcripts that share an exon.
-            several = value.split(",") if of_gff3 else [value]
-            found.setdefault(key, [unquote(one.strip().strip('"')) for one in several])
+            several = value.split(",") if match[2] else [value]
+            found.setdefault(match[1], [unquote(one.strip().strip('"')) for one in several])
     return found
 
 
@@ -276,7 +292,7 @@ def _name(found: dict[str, list[str]], keys: tuple[str, ...] = NAMES) -> str:
 
 
 def _names_and_parents(found: dict[str, list[str]]) -> tuple[frozenset[str], tuple[str, ...]]:
-    return _known_as(chain.from_iterable(found.values())), tuple(found.get("Parent", ()))
+    return _known_as(tuple(chain.from_iterable(found.values()))), tuple(found.get("Parent", ()))
 
 
 def _of_gtf(words: list[str]) -> _Row:
@@ -285,12 +301,12 @@ def _of_gtf(words: list[str]) -> _Row:
     if not 0 <= start < end:
         raise ValueError(words)
     return (
-        words[0],
+        intern(words[0]),
         start,
         end,
         int(words[6] == "-"),
-        _name(found, OF_GENE),
-        _name(found),
+        intern(_name(found, OF_GENE)),
+        intern(_name(found)),
         *_names_and_parents(found),
     )
 
@@ -312,13 +328,14 @@ def _of_bed(words: list[str]) -> list[_Row]:
             exons = [Exon(max(one.start, thick[0]), min(one.end, thick[1])) for one in exons]
     if not 0 <= start < end:
         raise ValueError(words)
-    known = _known_as([name])
+    known = _known_as((name,))
     return [
         (words[0], *exon, strand, name, name, known, ()) for exon in exons if exon.start < exon.end
     ]
 
 
-def _known_as(values: Iterable[str]) -> frozenset[str]:
+@lru_cache(1024)
+def _known_as(values: tuple[str, ...]) -> frozenset[str]:
     """Names, with and without their versions and Ensembl's prefixes (transcript:ENST...)."""
     found: set[str] = set()
     for value in values:

@@ -10,12 +10,15 @@ import json
 import logging
 import mmap
 import os
+import re
 import shutil
 import tempfile
 import threading
+import time
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -43,11 +46,20 @@ THREADS = 8
 SEARCHED = 1 << 22
 """Bytes that a thread looks through for headers at a time."""
 
-VERSION = 2
+VERSION = 3
 """Of the cache: raised when a file would be read otherwise than before."""
+
+CHECKED = 1 << 24
+"""Bytes of the planes that have a checksum of their own."""
+
+LEFT_BEHIND = 86_400
+"""Seconds after which a genome without its name was left by a process that was killed."""
 
 INDEX_SUFFIXES = (".fai", ".gzi", ".dict", ".sizes", ".md5")
 """Files that lie beside genomes and hold none; a folder's others must be genomes."""
+
+HOME = re.compile(r"\.[0-9a-f]{32}")
+"""Name of a genome in the cache until it is complete."""
 
 NEWLINE, RETURN = 10, 13
 
@@ -165,6 +177,8 @@ def _load(cache: Path, digest: str) -> Genome | None:
         words = layout(arrays["lengths"])[1]
         if planes.shape != (3, words) or planes.dtype != np.uint32:
             raise ValueError("planes")
+        if _checksums(planes) != records["checksums"]:
+            raise ValueError("its checksums differ")
         return Genome(
             planes=planes,
             names=tuple(records["names"]),
@@ -180,6 +194,24 @@ def _load(cache: Path, digest: str) -> Genome | None:
         return None
 
 
+def _checksums(planes: np.ndarray) -> list[int]:
+    """CRC-32 of each block of some planes; several threads read at once."""
+    content = planes.data.cast("B")
+    blocks = (content[start : start + CHECKED] for start in range(0, len(content), CHECKED))
+    with ThreadPoolExecutor(min(THREADS, granted.cores())) as pool:
+        return list(pool.map(zlib.crc32, blocks))
+
+
+def _tidy(cache: Path) -> None:
+    """Remove the genomes that killed processes were reading: each takes 3 bits a base."""
+    for home in cache.glob(".*"):
+        if HOME.fullmatch(home.name):
+            with suppress(OSError):
+                changed = max(path.stat().st_mtime for path in (home, *home.iterdir()))
+                if time.time() - changed > LEFT_BEHIND:
+                    shutil.rmtree(home)
+
+
 @contextmanager
 def _new_home(cache: Path | None) -> Iterator[Path | None]:
     """A folder for a genome that is read now, without its name yet, where there is a cache."""
@@ -187,6 +219,7 @@ def _new_home(cache: Path | None) -> Iterator[Path | None]:
     if cache is not None:
         try:
             cache.mkdir(parents=True, exist_ok=True)
+            _tidy(cache)
             # Not by `tempfile`: other users of a shared cache could not read it.
             home = cache / f".{uuid4().hex}"
             home.mkdir()
@@ -228,6 +261,7 @@ def _save(home: Path, genome: Genome) -> None:
             "headers": genome.headers,
             "lengths": genome.lengths.tolist(),
             "starts": genome.starts.tolist(),
+            "checksums": _checksums(genome.planes),
             "other_places": genome.other_places.tolist(),
             "other_letters": genome.other_letters.tobytes().decode(),
         }
@@ -262,6 +296,9 @@ def _packed(
     bodies = [body for file, text in texts for body in _bodies(file, text, pool, uneven)]
     _require_names([file for file, _ in texts], bodies)
     lengths = np.array([body.length for body in bodies], np.int64)
+    if not lengths.any():
+        names = ", ".join(str(file) for file, _ in texts)
+        raise InputError(f"{names}: has no base in any record; give the whole file")
     starts, words = layout(lengths)
     planes = _new_planes(home, words)
     others: list[tuple[np.ndarray, np.ndarray]] = []

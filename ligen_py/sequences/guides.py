@@ -200,6 +200,10 @@ def read_guides(path: Path) -> list[tuple[str, str, int | None]]:
         words = line.replace(",", " ").split()
         if not words or line.startswith("#"):
             continue
+        # Blanks may stand beside commas and tabs; an empty cell is no blank.
+        cells = re.split("[\t,]", line)
+        if len(cells) > 1 and not all(cell.strip() for cell in cells[:2]):
+            words = words[:1]
         title = not (begun or found) and TITLE.fullmatch("".join(words[1:2]).upper())
         if len(words) < 2 or title or (not found and fault_of(_upper(words[1])) is not None):
             # What is nearly a guide is one with a slip of the pen, and no header. Behind an id with
@@ -210,6 +214,7 @@ def read_guides(path: Path) -> list[tuple[str, str, int | None]]:
                     f"{path}, line {number}: give an id and a guide's sequence; ids have no spaces"
                 )
             begun = True
+            log.info("%s, line %d: taken for titles: %s", path, number, line.strip())
             continue
         limit = _whole(path, number, words[2], "mismatch limit") if len(words) > 2 else None
         found.append((words[0], _upper(words[1]), limit))

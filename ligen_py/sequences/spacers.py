@@ -112,7 +112,8 @@ def of_gene(genome: Genome, gene: Gene, source: Path, enzyme: Enzyme) -> list[Sp
         if exon.end > length:
             raise InputError(
                 f"{source}: {gene.name} has an exon up to base {exon.end} of {gene.chromosome}, "
-                f"which has {length} in the genome; give the annotation of this genome"
+                f"which has {length} in the genome; give the annotation of this genome, without "
+                "genes across the origin of a circular record"
             )
         flank = len(enzyme.pattern)
         start, end = max(0, exon.start - flank), min(length, exon.end + flank)

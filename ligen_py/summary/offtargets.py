@@ -92,27 +92,34 @@ def _texts(letters: np.ndarray) -> list[str]:
     return [text.decode("ascii") for text in flat.tolist()]
 
 
-def tsv(found: Iterable[Line], pam_first: bool) -> Iterator[str]:
-    """offtargets.tsv: a comment, a header, a row a line."""
+def pam_width(sequences: Iterable[str], pam_first: bool) -> int:
+    """Letters of a search's PAM: the fewest N that a guide has at that end; 0: none has any.
+
+    A guide may end with further N, or be written with its PAM.
+    """
+    widths = (
+        len(text) - len(text.lstrip("N") if pam_first else text.rstrip("N")) for text in sequences
+    )
+    return min((width for width in widths if width), default=0)
+
+
+def tsv(found: Iterable[Line], width: int, pam_first: bool) -> Iterator[str]:
+    """offtargets.tsv: a comment, a header, a row a line; `width` is that of the PAM."""
     yield f"# ligen_py {__version__}; position: leftmost base on the forward strand, from 0; "
     yield "cut_site: first base behind the cut, from 0, for a PAM behind the guide\n"
     yield "\t".join(COLUMNS) + "\n"
     for line in found:
-        pam, cut = pam_and_cut(line, pam_first)
+        pam, cut = pam_and_cut(line, width, pam_first)
         yield (
             f"{line.name}\t{line.bulge}\t{line.crrna}\t{line.dna}\t{line.chromosome}\t"
             f"{line.position}\t{line.strand}\t{line.mismatches}\t{line.size}\t{pam}\t{cut}\n"
         )
 
 
-def pam_and_cut(line: Line, pam_first: bool) -> tuple[str, str]:
-    """A site's letters beyond the guide's, on the PAM's side, and where Cas9 cuts it."""
-    if pam_first:
-        width = len(line.crrna) - len(line.crrna.lstrip("N"))
+def pam_and_cut(line: Line, width: int, pam_first: bool) -> tuple[str, str]:
+    """A site's letters at its PAM, of such a width, and where Cas9 cuts it; empty if unknown."""
+    if pam_first or not width:
         return line.dna[:width].upper(), ""
-    width = len(line.crrna) - len(line.crrna.rstrip("N"))
-    if not width:
-        return "", ""
     if line.strand == "+":
         cut = line.position + line.length - width - CUT
     else:
@@ -208,7 +215,7 @@ def texts(records: Mapping[str, Record], pam_first: bool) -> dict[str, Iterator[
         return lines(guides.name, chromosomes, rows)
 
     made = {
-        "offtargets.tsv": tsv(found(), pam_first),
+        "offtargets.tsv": tsv(found(), pam_width(guides.sequence, pam_first), pam_first),
         "offtargets.bed": bed(found()),
         "counts.tsv": counts(guides),
         "cas-offinder-3.txt": cas_offinder_3(found()),

@@ -74,7 +74,7 @@ def written(path: Path, records: list[bytes]) -> Genome:
 
 
 def found(genome: Genome, query: Query, sites: Sites) -> list[tuple[object, ...]]:
-    rows = rows_of(genome, query, sites, every=True, skip_n=False)
+    rows, _ = rows_of(genome, query, sites, every=True, skip_n=False)
     letters = [bytes(row).rstrip(b"\0").decode() for row in (*rows.crrna, *rows.dna)]
     half = len(rows.guide)
     return [
@@ -158,7 +158,7 @@ def test_lists_that_are_too_short_lose_nothing(device: Device, tmp_path: Path) -
     searcher._hits, searcher._density = 100, 0.01
     sites = joined(list(searcher.search(genome, pieces(genome, (1, 1), searcher.piece))))
     windows = 20_000 - 11
-    rows = rows_of(genome, query, sites, every=True, skip_n=False)
+    rows, _ = rows_of(genome, query, sites, every=True, skip_n=False)
     assert np.count_nonzero(rows.guide == 0) == 2 * windows
     assert searcher._hits > 100
     searcher._budget, searcher._hits = 0, 100

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from ligen_py import offtargets
+from ligen_py.engine.offtargets import results
 from ligen_py.records.offtargets import OFFTARGETS, Guides, GuideStatus, OffTargets
 from ligen_py.store.files.read import read
 
@@ -190,9 +191,54 @@ def test_a_site_without_its_alignments_with_n(case: Path) -> None:
     assert one.dna[0].tobytes().replace(b"-", b"").startswith(SITE[1:].encode())
 
 
+def test_n_in_the_bulge_of_a_site_is_under_no_letter_of_the_guide(case: Path) -> None:
+    bulged = SITE[:10] + "N" + SITE[10:]
+    (case / "genome.fa").write_text(f">chr1\n{'A' * 40}{bulged}{'A' * 40}\n")
+    (case / "guides.tsv").write_text(f"g\t{GUIDE}\n")
+    flags = ["--genome", case / "genome.fa", "--guides", case / "guides.tsv", "--skip-n", "true"]
+    flags += ["--dna-bulge", "1", "--mismatches", "0", "--output", case / "n.h5"]
+    assert run(*flags, "--cache", case / "cache") == 0
+    (row,) = read(case / "n.h5", OFFTARGETS, OffTargets).dna
+    assert row.tobytes().rstrip(b"\0").decode() == bulged
+
+
+def test_a_pam_is_as_wide_as_the_fewest_n_of_a_guide(case: Path) -> None:
+    """A guide with further N, and one that is written with its PAM, have the same PAM and cut."""
+    (case / "guides.tsv").write_text(f"a\t{GUIDE}\nb\t{GUIDE[:-2]}NN\nc\t{SITE}\n")
+    flags = ["--genome", case / "genome.fa", "--guides", case / "guides.tsv", "--mismatches", "0"]
+    assert run(*flags, "--cache", case / "cache", "--tables", case / "tables") == 0
+    tsv = [
+        line.split("\t") for line in (case / "tables" / "offtargets.tsv").read_text().splitlines()
+    ]
+    assert {tuple(line[5:7] + line[-2:]) for line in tsv[2:]} == {
+        ("100", "+", "TGG", "117"),
+        ("700", "-", "TGG", "706"),
+    }
+    assert len(tsv) == 2 + 6
+
+
+def test_few_rows_are_kept_of_many_as_of_all(case: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(results, "AT_ONCE", 7)  # many pieces, each with some rows of a guide
+    (case / "guides.tsv").write_text(f"a\t{GUIDE}\nb\t{GUIDE[::-1]}\n")
+    flags = ["--genome", case / "genome.fa", "--guides", case / "guides.tsv", "--mismatches", "12"]
+    flags += ["--dna-bulge", "1", "--cache", case / "cache"]
+    assert run(*flags, "--output", case / "all.h5") == 0
+    assert run(*flags, "--max-rows-per-guide", "5", "--output", case / "few.h5") == 0
+    every, few = (read(case / name, OFFTARGETS, OffTargets) for name in ("all.h5", "few.h5"))
+    assert min(np.bincount(every.guide)) > 50
+    first = np.concatenate([np.flatnonzero(every.guide == number)[:5] for number in range(2)])
+    for name in OffTargets.__dataclass_fields__:
+        assert (getattr(every, name)[first] == getattr(few, name)).all(), name
+    counts = [read(case / name, OFFTARGETS, Guides).count for name in ("all.h5", "few.h5")]
+    assert (counts[0] == counts[1]).all()
+    assert counts[0].sum() == len(every.guide)
+
+
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
+        (["--join", "in.txt", "--mismatches", "1", "--output", "x.h5"], "--mismatches is that of"),
+        (["--join", "in.txt", "--part", "1-of-2", "--output", "x.h5"], "--part is that of"),
         (["--output", "x.h5"], "give --input, or --genome and --guides, or --join"),
         (["--input", "in.txt"], "give --output, --tables, or both"),
         (["--input", "in.txt", "--output", "x.h5", "--pattern", "NGG"], "leave it out"),

@@ -16,7 +16,8 @@ rule database:
         "../../envs/ligen.yaml"
     threads: 1
     resources:
-        mem_mb=lambda wildcards, input, attempt: (2000 + 4 * input.size_mb) * attempt,
+        # Four times the plain text, which gzip makes half as large.
+        mem_mb=lambda wildcards, input, attempt: (2000 + 8 * input.size_mb) * attempt,
         runtime=60,
     params:
         contents=lambda wildcards: contents.digest(

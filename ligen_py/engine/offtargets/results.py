@@ -31,12 +31,20 @@ THREADS = 8
 
 
 def rows_of(
-    genome: Genome, query: Query, sites: Sites, every: bool, skip_n: bool, nearest: bool = False
-) -> Alignments:
+    genome: Genome,
+    query: Query,
+    sites: Sites,
+    every: bool,
+    skip_n: bool,
+    nearest: bool = False,
+    most: int = 0,
+) -> tuple[Alignments, np.ndarray]:
     """The rows of sites in order: every alignment, or the canonical one of a guide and a site.
 
     `skip_n` leaves out rows with a letter other than A, C, G, T under one of the guide's; `nearest`
-    is that of `canonical`.
+    is that of `canonical`. With `most` the first so many rows of each guide are among those that
+    come, and not all others: all of them may not fit into the memory. How many there are, of each
+    guide, kind and number of mismatches, comes with them: int64 (guides, KINDS, CLASSES).
     """
     window = sites.place << 1 | sites.strand
     order = np.lexsort((window, sites.guide))
@@ -45,34 +53,59 @@ def rows_of(
     marks = np.searchsorted(starts, np.arange(AT_ONCE, len(order), AT_ONCE))
     cuts = [0, *sorted(set(starts[marks[marks < len(starts)]].tolist())), len(order)]
 
-    def some(cut: tuple[int, int]) -> Alignments:
-        """The rows of some sites, in no order."""
+    def some(cut: tuple[int, int]) -> tuple[Alignments, np.ndarray]:
+        """The rows of some sites, in no order, and the numbers of all."""
         part = align(genome, query, sites.taken(order[slice(*cut)]))
         # Before the choice: without its alignments with N a site may have others.
         part = part.taken(~unknown(part)) if skip_n else part
-        return part if every else canonical(query, part, nearest)
+        part = part if every else canonical(query, part, nearest)
+        count = _counted(part, len(query.guides))
+        if most and (count.sum((1, 2)) > most).any():
+            part = part.taken(part.order())
+            part = part.taken(_among_first(part.guide, most))
+        return part, count
 
+    parts, counts = [], np.zeros((len(query.guides), KINDS, CLASSES), np.int64)
     with ThreadPoolExecutor(min(THREADS, granted.cores())) as pool:
-        parts = list(pool.map(some, itertools.pairwise(cuts)))
+        for part, count in pool.map(some, itertools.pairwise(cuts)):
+            parts.append(part)
+            counts += count
     rows = Alignments.joined(parts, len(query.pattern) + query.dna_bulge)
-    return rows.taken(rows.order())
+    return rows.taken(rows.order()), counts
+
+
+def _counted(rows: Alignments, guides: int) -> np.ndarray:
+    """The number of rows of each guide, kind and number of mismatches."""
+    shape = guides, KINDS, CLASSES
+    kind = np.where(rows.bulge == 2, 2, 0) + rows.size
+    place = np.ravel_multi_index((rows.guide, kind, rows.mismatches), shape)
+    return np.bincount(place, minlength=guides * KINDS * CLASSES).reshape(shape)
+
+
+def _among_first(guide: np.ndarray, most: int) -> np.ndarray:
+    """Which rows, in the order of their guides, are among the first so many of their guide."""
+    first = np.searchsorted(guide, np.arange(int(guide.max(initial=-1)) + 1))
+    return np.arange(len(guide)) - first[guide] < most
 
 
 def unknown(rows: Alignments) -> np.ndarray:
     """Which rows have a letter other than A, C, G, T under one of the guide's."""
     upper = rows.dna & np.uint8(0xDF)
     base = (upper == 65) | (upper == 67) | (upper == 71) | (upper == 84)
-    counted = (rows.crrna != 0) & (rows.crrna != ord("N")) & (rows.dna != GAP)
+    own = (rows.crrna != 0) & (rows.crrna != GAP) & (rows.crrna != ord("N"))
+    counted = own & (rows.dna != GAP)
     return (counted & ~base).any(1)
 
 
 def records_of(
-    genome: Genome, query: Query, rows: Alignments, most: int, part: tuple[int, int] = (1, 1)
+    genome: Genome,
+    query: Query,
+    rows: Alignments,
+    count: np.ndarray,
+    most: int,
+    part: tuple[int, int] = (1, 1),
 ) -> dict[str, Record]:
-    """The records of an offtargets file; at most `most` rows of a guide (0: all of them)."""
-    kind = np.where(rows.bulge == 2, 2, 0) + rows.size
-    count = np.zeros((len(query.guides), KINDS, CLASSES), np.int64)
-    np.add.at(count, (rows.guide, kind, rows.mismatches), 1)
+    """The records of an offtargets file, of `rows_of`; at most `most` rows of a guide (0: all)."""
     guides = Guides(
         np.array([item.name or str(n) for n, item in enumerate(query.guides)], object),
         np.array([item.sequence for item in query.guides], object),
@@ -109,8 +142,7 @@ def truncated(records: dict[str, Record], most: int) -> dict[str, Record]:
     total = guides.count.sum((1, 2))
     if not most or not (total > most).any():
         return records
-    first = np.searchsorted(rows.guide, np.arange(len(guides.name)))
-    keep = np.arange(len(rows.guide)) - first[rows.guide] < most
+    keep = _among_first(rows.guide, most)
     status, detail = guides.status.copy(), guides.detail.copy()
     for number in np.flatnonzero(total > most):
         status[number] = GuideStatus.TRUNCATED

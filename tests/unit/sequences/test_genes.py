@@ -56,6 +56,12 @@ def test_exons_of_the_other_strand_are_numbered_backwards(tmp_path: Path) -> Non
     assert [gene.coding_place(place) for place in (79, 60, 39, 10)] == [0, 19, 20, 49]
 
 
+def test_a_semicolon_in_quotes_ends_no_attribute(tmp_path: Path) -> None:
+    text = GTF.replace('gene_id "G1.7";', 'note "alpha; gene_name beta; x"; gene_id "G1.7";', 2)
+    gene = read_annotation(written(tmp_path / "a.gtf", text)).gene("ONE")
+    assert gene.exons == (Exon(100, 250), Exon(400, 500))
+
+
 def test_gff3_compressed(tmp_path: Path) -> None:
     path = tmp_path / "a.gff3.gz"
     path.write_bytes(gzip.compress(GFF.encode()))

@@ -131,6 +131,38 @@ def test_the_cache_goes_by_content(tmp_path: Path) -> None:
     assert letters(read_genome(path, cache))["chr4"] == EXPECTED["chr4"].replace(b"AG", b"AC")
 
 
+def test_damaged_planes_of_the_cache_are_made_again(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Planes of zeros have no base, so that no off-target was found."""
+    path, cache = tmp_path / "a.fa", tmp_path / "cache"
+    path.write_bytes(lines(60))
+    read_genome(path, cache)
+    finish_keeping()
+    (planes,) = cache.glob("*-v*/planes.npy")
+    whole = planes.read_bytes()
+    planes.write_bytes(whole[:128] + bytes(len(whole) - 128))
+    assert letters(read_genome(path, cache)) == EXPECTED
+    assert "damaged (its checksums differ); the genome is read again" in caplog.text
+    finish_keeping()
+    assert planes.read_bytes() == whole
+
+
+def test_what_a_killed_process_left_in_the_cache_is_removed(tmp_path: Path) -> None:
+    path, cache = tmp_path / "a.fa", tmp_path / "cache"
+    path.write_bytes(lines(60))
+    old, new = cache / f".{'0' * 32}", cache / f".{'1' * 32}"
+    for home in (old, new):
+        home.mkdir(parents=True)
+        (home / "planes.npy").write_bytes(bytes(100))
+    for one in (old / "planes.npy", old):
+        os.utime(one, (0, 0))
+    read_genome(path, cache)
+    finish_keeping()
+    assert not old.exists()
+    assert new.is_dir()  # another process may be at it
+
+
 def kept(cache: Path) -> list[str]:
     """What a cache holds beside digests of files."""
     return [path.name for path in cache.iterdir() if path.name != "digests"]
@@ -219,6 +251,7 @@ def test_a_file_that_has_not_changed_is_not_hashed_again(
     ("text", "words"),
     [
         (b"", "empty"),
+        (b">a\n>b\n\n", "has no base in any record"),
         (b"ACGT\n", "does not begin with '>'"),
         (b">a\nACGT\n>a b\nACGT\n", "two records are called 'a'"),
         (b">a\nACGT\nACEF\n", "a, base 7: 'E' is no letter of DNA"),

@@ -104,6 +104,23 @@ def test_a_guide_whose_id_has_spaces_is_no_header(tmp_path: Path) -> None:
     assert as_query(path, PATTERN, 4).guides == (Guide("b", f"{GUIDE}NNN", 4),)
 
 
+@pytest.mark.parametrize("line", ["g1,,3", "g1\t\t3", f",{GUIDE}", "g1, ,"])
+def test_an_empty_cell_makes_no_header_of_a_guide(line: str, tmp_path: Path) -> None:
+    """It vanished, and the guide with it."""
+    path = tmp_path / "guides.csv"
+    path.write_text(f"{line}\nb,{GUIDE},3\n")
+    with pytest.raises(InputError, match="line 1: give an id and a guide's sequence"):
+        as_query(path, PATTERN, 4)
+
+
+def test_a_line_of_titles_is_told(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO")
+    path = tmp_path / "guides.tsv"
+    path.write_text(f"sp1\tGACCTGXXXXXXXXCATGE\nb\t{GUIDE}\n")
+    assert [guide.name for guide in as_query(path, PATTERN, 4).guides] == ["b"]
+    assert "line 1: taken for titles: sp1\tGACCTGXXXXXXXXCATGE" in caplog.text
+
+
 def test_the_pam_beside_guides_without_one_is_told(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
