@@ -50,6 +50,8 @@ class Surroundings:
     groups: Groups
     residue: list[str]
     """Of each atom: name, number and chain, as `ASP27 A`."""
+    number: list[str]
+    """Of each atom: its residue's number alone, as a name may end with one (SF4)."""
     water: np.ndarray
     """Which atoms are waters, bool."""
     polar: np.ndarray
@@ -70,6 +72,7 @@ def surroundings(site: Site) -> Surroundings:
     atoms = [place[-1] for place in places]
     kinds = [SAME_AS.get(place[1], place[1]) if len(place) > 1 else "" for place in places]
     names = [_residue(place) for place in places]
+    residues = [place[2] if len(place) > 2 else "" for place in places]
     bonds = _bonds(xyz, element, role, site.residue[heavy])
     around: list[list[int]] = [[] for _ in heavy]
     for one, two in bonds:
@@ -111,7 +114,7 @@ def surroundings(site: Site) -> Surroundings:
         metals=np.flatnonzero(metal).tolist(),
     )
     polar = np.isin(role, [*GIVES, *TAKES, Interaction.METAL]) & ~water
-    return Surroundings(groups, names, water, polar, element, atoms, bonds)
+    return Surroundings(groups, names, residues, water, polar, element, atoms, bonds)
 
 
 def _residue(place: list[str]) -> str:

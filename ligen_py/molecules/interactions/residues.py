@@ -1,7 +1,5 @@
 """Residues as a question names them, and those that a pose interacts with."""
 
-import re
-
 import numpy as np
 
 from ligen_py.molecules.interactions.contacts import KINDS, contacts
@@ -34,15 +32,16 @@ def wanted_interactions(given: str, around: Surroundings) -> set[tuple[str, str]
     if colon and kind not in KINDS:
         raise ValueError(f"no kind of interaction; there are: {', '.join(KINDS)}")
     kinds = [kind] if colon else list(KINDS)
-    residues = {residue for residue in around.residue if _is(place.strip(), residue)}
+    every = set(zip(around.residue, around.number, strict=True))
+    residues = {residue for residue, number in every if _is(place.strip(), residue, number)}
     return {(one, residue) for one in kinds for residue in residues}
 
 
-def _is(given: str, residue: str) -> bool:
-    """Whether a word such as `a/asp/168` names a residue such as `ASP168 A`."""
+def _is(given: str, residue: str, number: str) -> bool:
+    """Whether a word such as `A/asp/168` names a residue such as `ASP168 A`, of number 168."""
     name, _, chain = residue.partition(" ")
     words = given.split("/")
     if len(words) > 1 and words[0] == chain:
         words = words[1:]
     plain = "".join(words).upper()
-    return plain in (name.upper(), re.sub(r"^[A-Z]+|^\d[A-Z]+", "", name.upper()) or name.upper())
+    return plain in (name.upper(), number.upper() or name.upper())

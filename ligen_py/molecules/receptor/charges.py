@@ -104,6 +104,15 @@ BOUND = 1.3
 COORDINATES = 2.8
 """Angstrom; nitrogen or sulfur nearer than this to a metal binds it, and has no hydrogen there."""
 
+TAKES_PROTON = 2.4
+"""Angstrom; a phenol's oxygen this near to a metal has lost its hydrogen to it."""
+
+WEAK_ACIDS = frozenset(("LI", "NA", "K", "RB", "CS", "MG", "CA", "SR", "BA"))
+"""Metals that leave a phenol its hydrogen."""
+
+BACKBONE = {"N": "N", "CA": "C", "C": "C", "O": "O"}
+"""Atoms of every amino acid in a chain, and their elements."""
+
 HALIDES = frozenset(("F", "CL", "BR", "I"))
 
 METAL = {
@@ -386,6 +395,7 @@ def _templates(
         members.setdefault(int(heavy.residue[i]), []).append(i)
     result: list[Template | None] = [None] * len(heavy.name)
     states, found = [], set()
+    backbones: dict[int, dict[str, int]] = {}
     binding, acids = _binding(heavy), _acids(heavy, given)
     # A ligand is in the place of a hydrogen.
     taken = {*given, *(i for i in range(len(heavy.name)) if _ties(i, heavy))}
@@ -414,6 +424,8 @@ def _templates(
             result[i] = _without_hydrogens(template, bound) if template and tied else template
         if state:
             continue
+        if _is_in_chain(numbers, heavy):
+            backbones[residue] = numbers
         mine = members[residue]  # in a cofactor two atoms may have one name
         row = {i: place for place, i in enumerate(mine)}
         around = [[row[other] for other in heavy.bonded[i] if other in row] for i in mine]
@@ -429,6 +441,13 @@ def _templates(
     anions = dict.fromkeys(_oxides(heavy, members), OXIDE) | dict.fromkeys(pyrroles, PYRROLE)
     anions |= dict.fromkeys(_ends_of_acids(heavy, members, pyrroles), END_OF_ACID)
     result = [each or perceived.get(i) for i, each in enumerate(result)]
+    alanine = amino_acid("ALA")
+    for numbers in backbones.values():
+        if not any(result[i] for i in numbers.values()):
+            for name in BACKBONE:
+                is_tertiary = name == "N" and len(heavy.bonded[numbers[name]]) > 2
+                template = alanine[name]
+                result[numbers[name]] = _without_hydrogens(template) if is_tertiary else template
     for i, each in enumerate(result):
         if each and each.hydrogens and heavy.symbol[i] == "S" and i in binding and i not in given:
             result[i] = _thiolate(each)
@@ -622,6 +641,20 @@ def _binding(heavy: Heavy) -> set[int]:
     return set(polar[distance < COORDINATES].tolist())
 
 
+def _is_in_chain(atoms: Mapping[str, int], heavy: Heavy) -> bool:
+    """Whether a residue, by its atoms' names, has an amino acid's backbone with a link."""
+    if any(name not in atoms or heavy.symbol[atoms[name]] != BACKBONE[name] for name in BACKBONE):
+        return False
+    before, after = ([heavy.name[j] for j in _ties(atoms[name], heavy)] for name in ("N", "C"))
+    return "C" in before or "N" in after
+
+
+def _binds_oxygen(i: int, heavy: Heavy) -> bool:
+    """Whether a metal, but for alkali and earth alkali metals, is at an oxygen."""
+    near = np.flatnonzero(np.linalg.norm(heavy.xyz - heavy.xyz[i], axis=1) < TAKES_PROTON)
+    return any(heavy.symbol[other] in METALS - WEAK_ACIDS for other in near.tolist())
+
+
 def _oxides(heavy: Heavy, members: Mapping[int, Sequence[int]]) -> set[int]:
     """Oxygens of the anions of metals, such as vanadate."""
     found: set[int] = set()
@@ -707,12 +740,16 @@ def _state(
         is_bare = sulfur not in given and len(heavy.bonded[sulfur]) < 2
         if name == "CYS" and atoms.get("N") in given and is_bare and complete:
             return "CYM", "by its hydrogens"
+    if plain == "LYS" and atoms.get("NZ") in binding - given.keys():
+        return "LYN", "NZ binds a metal"
     if plain == "LYS" and len(given.get(atoms.get("NZ", -1), ())) == 2:
         return "LYN", "by its hydrogens"
     ends = [len(given.get(atoms.get(atom, -1), ())) for atom in ("NE", "NH1", "NH2")]
     if plain == "ARG" and ends == [0, 2, 2]:
         return "ARN", "by its hydrogens"
     phenol = atoms.get("OH", -1)
+    if plain == "TYR" and phenol not in (-1, *given) and _binds_oxygen(phenol, heavy):
+        return "TYM", "its oxygen binds a metal"
     if plain == "TYR" and complete and atoms.get("N") in given and phenol not in (-1, *given):
         return "TYM", "by its hydrogens"
     return (name, "by its name") if name in STATES and name not in LETTER else (plain, "")
@@ -904,8 +941,12 @@ def _built(i: int, template: Template, heavy: Heavy, acceptors: np.ndarray) -> n
     if template.kind in (Ad4Type.OA, Ad4Type.S, Ad4Type.SA):
         places = _cone(here, towards[0], reference, length, TETRAHEDRAL, HYDROXYL_TURNS)
         return _best_turn(i, places, near, heavy, acceptors)
-    turns = np.radians([0, 180]) if template.flat else np.radians([60, 180, 300])
-    return _cone(here, towards[0], reference, length, angle, turns[:count])
+    if template.flat:
+        return _cone(here, towards[0], reference, length, angle, np.radians([0, 180])[:count])
+    places = _cone(here, towards[0], reference, length, angle, np.radians([60, 180, 300]))
+    room = _to_others(i, places, near, heavy).min(axis=1)
+    # The lone pair of an amine is where there is least room, as towards a metal.
+    return places[np.sort(np.argsort(-room, kind="stable")[:count])]
 
 
 def _water(i: int, heavy: Heavy, acceptors: np.ndarray) -> np.ndarray:
@@ -946,11 +987,16 @@ def _best_turn(
     i: int, places: np.ndarray, near: list[int], heavy: Heavy, acceptors: np.ndarray
 ) -> np.ndarray:
     """The place nearest to an acceptor among those least crowded; (1, 3)."""
-    others = np.ones(len(heavy.xyz), bool)
-    others[[i, *near]] = False
-    distance = np.linalg.norm(heavy.xyz[others][None] - places[:, None], axis=2)
+    distance = _to_others(i, places, near, heavy)
     free = distance.min(axis=1, initial=9.0)
-    to_acceptor = np.where(acceptors[others], distance, 9.0).min(axis=1, initial=9.0)
+    to_acceptor = np.where(acceptors, distance, 9.0).min(axis=1, initial=9.0)
     crowded = free < min(1.6, free.max())
     best = int(np.argmin(to_acceptor + 100.0 * crowded))
     return places[best : best + 1]
+
+
+def _to_others(i: int, places: np.ndarray, near: list[int], heavy: Heavy) -> np.ndarray:
+    """Distances (places, atoms) of places from the atoms, far from itself and its neighbours."""
+    distance: np.ndarray = np.linalg.norm(heavy.xyz[None] - places[:, None], axis=2)
+    distance[:, [i, *near]] = 9.0
+    return distance

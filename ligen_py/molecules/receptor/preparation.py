@@ -41,6 +41,7 @@ from ligen_py.molecules.receptor.selection import (
     Selection,
     chain,
     choose_locations,
+    drop_overlaps,
     each,
     linked,
     near_pairs,
@@ -90,10 +91,19 @@ SAME_PLACE = 0.5
 AS_A_BOND = 2.1
 """Angstrom; heavy atoms this near, of which none is a metal, are bound: S-S has 2.05."""
 
+SHORTEST_BOND, MOST_BONDS = 1.15, 2
+"""What is nearer (Angstrom), or has more such neighbours, overlaps and is not bound."""
+
 NEARER_THAN_A_BOND = 1.0
 """A hetero group this near (Angstrom) to the reference ligand cannot stay beside it."""
 
 BACKBONE = frozenset(("N", "CA", "C", "O", "OXT"))
+
+NEARER_THAN_WATER = 2.0
+"""The same of a water, which comes no nearer than 2.2 to what is there when it is."""
+
+WITH_LIGAND = 6.0
+"""Angstrom from the reference ligand; residues there are where they are with the ligand."""
 
 WATER_CONTACT = 3.5
 """A water touches polar receptor atoms this near (Angstrom)."""
@@ -228,7 +238,9 @@ def prepare(
     _note_bond(selection, site)
     hydrogens = protonation.Protonated()
     if settings.protonation == "propka":
-        hydrogens = protonation.protonate(selection, site.distance, settings.margin, settings.ph)
+        hydrogens = protonation.protonate(
+            selection, site.distance, settings.margin, settings.ph, site.ligand
+        )
     kept = selection.open & selection.heavy
     near = _drop_far(selection, site, settings.margin)
     atoms, charged, perceived = _receptor(selection, kept, near, hydrogens, cofactors)
@@ -284,8 +296,10 @@ def _choose(
         waters = selection.water & ~wanted
         selection.drop(waters[selection.residue], "water", chain)
     bound = bound_to(selection)
-    _drop_hetero(selection, site, settings.cofactor_distance, wanted, bound)
-    choose_locations(selection)
+    letter = _drop_hetero(selection, site, settings.cofactor_distance, wanted, bound)
+    beside = nearest(selection.xyz, site.ligand) < WITH_LIGAND
+    choose_locations(selection, letter, beside)
+    drop_overlaps(selection, wanted)
     if settings.waters == "near":
         _drop_waters(selection, site, settings, wanted)
     unknown = selection.atoms.element == 0
@@ -324,8 +338,11 @@ def _balanced(selection: Selection) -> Audit:
 
 def _drop_hetero(
     selection: Selection, site: Site, most: float, wanted: np.ndarray, bound: dict[int, str]
-) -> None:
-    """The reference ligand, what stands in its place, additives, and what is far from the site."""
+) -> str:
+    """The reference ligand, what stands in its place, additives, and what is far from the site.
+
+    Gives the letter of the reference ligand's location in the structure, empty without one.
+    """
     groups = selection.residues(selection.open)
     heavy = {number: selection.xyz[index[selection.heavy[index]]] for number, index in groups}
     to_ligand = {number: nearest(xyz, site.ligand) for number, xyz in heavy.items()}
@@ -341,7 +358,11 @@ def _drop_hetero(
             selection.drop(index, f"the reference ligand itself{tie}", each)
         elif selection.polymer[number] or not len(xyz):
             continue
-        elif to_ligand[number].min() < NEARER_THAN_A_BOND:
+        elif to_ligand[number].min() < (
+            NEARER_THAN_WATER
+            if selection.water[number] and not wanted[number]
+            else NEARER_THAN_A_BOND
+        ):
             selection.drop(index, "stands where the reference ligand is", each)
         elif wanted[number] or selection.water[number]:
             continue
@@ -354,6 +375,11 @@ def _drop_hetero(
         elif site.distance(xyz).min() > most:
             kind = describe(selection, index, number in bound)
             selection.drop(index, f"{kind} farther than {most:g} A: {away(xyz, site)}{tie}", each)
+    same = np.isin(selection.residue, list(itself)) & (
+        nearest(selection.xyz, site.ligand) < SAME_PLACE
+    )
+    letters = set(selection.atoms.altloc[same])
+    return letters.pop() if len(letters) == 1 else ""
 
 
 def _is_there(distance: np.ndarray, altloc: np.ndarray) -> bool:
@@ -412,6 +438,17 @@ def _note_bond(selection: Selection, site: Site) -> None:
     if distance.min(initial=np.inf) < AS_A_BOND:
         atom = chains[distance.argmin()]
         tie = f"{selection.atoms.place[atom]}/{selection.atoms.name[atom]}"
+        close = nearest(site.ligand, selection.xyz[chains]) < AS_A_BOND
+        if distance.min() < SHORTEST_BOND or close.sum() > MOST_BONDS:
+            log.warning(
+                "the reference ligand overlaps with the receptor: %d of its atoms, one of them "
+                "%.1f A from %s; is it in the receptor's frame, and the receptor in the "
+                "conformation that it binds?",
+                *(close.sum(), distance.min(), tie),
+            )
+            words = f"overlaps with the receptor: {distance.min():.1f} A from {tie}"
+            selection.note("reference ligand", words)
+            return
         words = (
             f"{distance.min():.1f} A from {tie}, as a bond is long; all ligands are docked without "
             "a bond to the receptor, so it may not come back to its place"

@@ -2,8 +2,9 @@
 
 T. J. Dolinsky et al., Nucleic Acids Res. 35 (2007) W522-W525; M. H. M. Olsson et al., J. Chem.
 Theory Comput. 7 (2011) 525-537. Both see the kept amino acids alone: metals, cofactors and waters
-stay as they are. No side chain moves but for amides and imidazoles that PDB2PQR turns by half, and
-these not beside a hetero group, which it did not see. A residue that binds a metal is left alone.
+stay as they are. No side chain moves but for amides, imidazoles and acids that PDB2PQR turns by
+half, and these not beside a hetero group or the reference ligand, which it did not see. A residue
+that binds a metal is left alone.
 """
 
 import os
@@ -33,6 +34,9 @@ from ligen_py.molecules.typing.xscore_residues import is_standard
 LETTERS = string.ascii_uppercase + string.ascii_lowercase + string.digits
 
 BACKBONE = ("N", "CA", "C")
+
+RING = ("CB", "CG", "CD")
+"""Of proline, beside its backbone."""
 
 BINDS = 2.8
 """Angstrom; a residue with nitrogen, oxygen or sulfur this near to a metal binds it."""
@@ -64,10 +68,12 @@ def protonate(
     distance: Callable[[np.ndarray], np.ndarray],
     margin: float,
     ph: float,
+    ligand: np.ndarray,
 ) -> Protonated:
     """Hydrogens of whole chains near a box; turns side chains in place.
 
-    `distance` gives that of positions from the box; chains within `margin` of it take part. Notes
+    `distance` gives that of positions from the box; chains within `margin` of it take part. No side
+    chain beside the reference `ligand` (atoms, 3), which may have no atoms, is turned. Notes
     in the selection's audit what was done. Raises InputError where PDB2PQR fails.
     """
     standard = np.array([is_standard(place.residue) for place in selection.places])
@@ -82,13 +88,19 @@ def protonate(
             "PDB2PQR; name fewer with --chains, or take --protonation given"
         )
     letter = dict(zip(chains, LETTERS, strict=False))
+    begun: set[str] = set()
     for number, some in selection.residues(mine):
         # It gives up the whole structure for one of these, as at a chain's end.
-        if not set(BACKBONE) <= set(selection.atoms.name[some]):
-            mine[some] = False
-            if within[some].any():
-                words = "lacks atoms of its backbone, so that PDB2PQR did not see it"
-                selection.note(str(selection.places[number]), words)
+        place, names = selection.places[number], set(selection.atoms.name[some])
+        missing = "" if names.issuperset(BACKBONE) else "backbone"
+        if place.residue == "PRO" and place.chain not in begun and not names.issuperset(RING):
+            missing = missing or "ring, with which a chain begins"
+        if not missing:
+            begun.add(place.chain)
+            continue
+        mine[some] = False
+        if within[some].any():
+            selection.note(str(place), f"lacks atoms of its {missing}: PDB2PQR did not see it")
     index = np.array([i for i in np.flatnonzero(mine) if places[i].chain in letter], np.int64)
     if not len(index):
         return Protonated()
@@ -100,7 +112,7 @@ def protonate(
         "waters were not seen by it and stay",
         "chosen",
     )
-    return _take(selection, index, letter, seqid, answer)
+    return _take(selection, index, letter, seqid, answer, ligand)
 
 
 def _seqids(places: set[Place]) -> dict[Place, tuple[int, str]]:
@@ -168,6 +180,7 @@ def _take(
     letter: dict[str, str],
     seqid: dict[Place, tuple[int, str]],
     answer: gemmi.Structure,
+    ligand: np.ndarray,
 ) -> Protonated:
     """The hydrogens of known residues; turned side chains take their new places."""
     chain_of = {one: [chain] for chain, one in letter.items()}
@@ -175,6 +188,7 @@ def _take(
     rows: dict[tuple[object, ...], int]
     rows = {(place_of[i].chain, *seqid[place_of[i]], name[i]): i for i in index.tolist()}
     binding, tied, beside = _held(selection, index)
+    beside_ligand = _near(selection, index, ligand, BESIDE)
     amides = _amides(selection, index)
     links = selection.pairs[linked(selection, selection.pairs, CROSSLINKS)]
     bridged = set(selection.residue[links.ravel()].tolist())
@@ -203,8 +217,9 @@ def _take(
                 words = "bound to another side chain, which PDB2PQR does not know; left as it is"
                 selection.note(place, words)
                 continue
-            if turned and number in beside:
-                words = "beside a hetero group; PDB2PQR would turn it, and is not followed"
+            if turned and number in beside | beside_ligand:
+                what = "a hetero group" if number in beside else "the reference ligand"
+                words = f"beside {what}; PDB2PQR would turn it, and is not followed"
                 selection.note(place, words)
                 continue
             if turned:
@@ -270,15 +285,15 @@ def _held(selection: Selection, index: np.ndarray) -> tuple[set[int], set[int], 
     metal = other & np.array([one in METALS for one in symbol], bool)
     polar = index[np.isin(symbol[index], ("N", "O", "S"))]
     return (
-        _near(selection, polar, metal, BINDS),
-        _near(selection, index, other & ~metal, BOUND),
-        _near(selection, index, other, BESIDE),
+        _near(selection, polar, selection.xyz[metal], BINDS),
+        _near(selection, index, selection.xyz[other & ~metal], BOUND),
+        _near(selection, index, selection.xyz[other], BESIDE),
     )
 
 
-def _near(selection: Selection, index: np.ndarray, others: np.ndarray, reach: float) -> set[int]:
-    if not others.any() or not len(index):
+def _near(selection: Selection, index: np.ndarray, points: np.ndarray, reach: float) -> set[int]:
+    """Residues, by number, of the atoms that are this near to one of some points."""
+    if not len(points):
         return set()
-    tree = selection.xyz[others]
-    close = [i for i in index if np.linalg.norm(tree - selection.xyz[i], axis=1).min() < reach]
+    close = [i for i in index if np.linalg.norm(points - selection.xyz[i], axis=1).min() < reach]
     return set(selection.residue[close].tolist())

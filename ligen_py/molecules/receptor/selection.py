@@ -23,6 +23,9 @@ LINK = 2.0
 NEIGHBOUR = 2.6
 """No bond between the heavy non-metal atoms of `COVALENT_RADIUS` that occur here is longer."""
 
+ATOMS_APART, WATERS_APART = 1.0, 1.8
+"""Angstrom; two residues outside the chains, or two waters, with nearer atoms are in one place."""
+
 POLYMER_LINKS = frozenset((("C", "N"), ("N", "C"), ("O3'", "P"), ("P", "O3'")))
 CROSSLINKS = frozenset(
     pair
@@ -211,16 +214,21 @@ def _is_polymer(selection: Selection) -> np.ndarray:
     return polymer
 
 
-def choose_locations(selection: Selection) -> None:
-    """Choose one residue a position and one location an atom: most occupied, then first letter."""
+def choose_locations(selection: Selection, letter: str, beside: np.ndarray) -> None:
+    """Choose one residue a position and one location an atom: most occupied, then first letter.
+
+    With the `letter` of a ligand, a residue with an atom `beside` it (mask) takes that letter where
+    it has it.
+    """
     atoms = selection.atoms
+    beside = np.isin(selection.residue, selection.residue[beside]) & (letter != "")
     positions: dict[tuple[str, int, str], list[np.ndarray]] = {}
     for number, index in selection.residues(selection.open):
         if (atoms.altloc[index] != "").all():
             chain, seq, insertion, _ = selection.places[number]
             positions.setdefault((chain, seq, insertion), []).append(index)
     for rivals in positions.values():
-        best = min(rivals, key=lambda index: _rank(atoms, index))
+        best = min(rivals, key=lambda index: _rank(atoms, index, letter, beside))
         reason = f"alternate residue; {atoms.place[best[0]].residue} is kept there"
         for index in rivals:
             if index is not best:
@@ -232,18 +240,55 @@ def choose_locations(selection: Selection) -> None:
             # Old files leave out the first letter of two.
             names = set(atoms.name[index[lettered[index]]])
             rivals = [i for i in index.tolist() if atoms.name[i] in names]
-            _choose_location(selection, np.array(rivals, np.int64))
+            _choose_location(selection, np.array(rivals, np.int64), letter, beside)
 
 
-def _rank(atoms: Atoms, index: np.ndarray) -> tuple[float, str]:
-    """Sort key: the most occupied, then the first location."""
-    return -round(float(atoms.occupancy[index].mean()), 4), min(atoms.altloc[index])
+def drop_overlaps(selection: Selection, wanted: np.ndarray) -> None:
+    """Keep one of residues outside the chains that stand in one place under two numbers.
+
+    Such as a zinc and a cadmium ion, or the two places of a ligand or a water. The one that is
+    wanted (mask of residues) stays, then the more occupied, then the first.
+    """
+    atoms = selection.atoms
+    mine = selection.open & selection.heavy & ~selection.polymer[selection.residue]
+    pairs = near_pairs(selection.xyz, mine, WATERS_APART)
+    near = np.linalg.norm(selection.xyz[pairs[:, 0]] - selection.xyz[pairs[:, 1]], axis=1)
+    one, two = selection.residue[pairs].T
+    both_waters = selection.water[one] & selection.water[two]
+    one, two = (side[(one != two) & (both_waters | (near < ATOMS_APART))] for side in (one, two))
+    rivals: dict[int, set[int]] = {}
+    for first, second in [*np.stack([one, two], 1).tolist(), *np.stack([two, one], 1).tolist()]:
+        rivals.setdefault(first, set()).add(second)
+    index = dict(selection.residues(mine & np.isin(selection.residue, list(rivals))))
+    rank = {n: (not wanted[n], *_rank(atoms, rows), n) for n, rows in index.items()}
+    kept: set[int] = set()
+    for number in sorted(rivals, key=rank.__getitem__):
+        others = sorted(rivals[number] & kept)
+        if others:
+            reason = f"stands where {selection.places[others[0]]} is, which is kept"
+            selection.drop(selection.residue == number, reason, each)
+        else:
+            kept.add(number)
 
 
-def _choose_location(selection: Selection, index: np.ndarray) -> None:
+def _rank(
+    atoms: Atoms, index: np.ndarray, letter: str = "", beside: np.ndarray | None = None
+) -> tuple[bool, float, str]:
+    """Sort key: what a ligand is with, then the most occupied, then the first location."""
+    is_with = beside is not None and bool((beside[index] & (atoms.altloc[index] == letter)).any())
+    occupied = round(float(atoms.occupancy[index].mean()), 4)
+    return not is_with, -occupied, min(atoms.altloc[index])
+
+
+def _choose_location(
+    selection: Selection, index: np.ndarray, with_ligand: str, beside: np.ndarray
+) -> None:
     """Choose one letter for a whole residue; an atom without that letter gets its own best one."""
     atoms, letter = selection.atoms, selection.atoms.altloc[index]
-    best = min(sorted(set(letter)), key=lambda one: _rank(atoms, index[letter == one]))
+    best = min(
+        sorted(set(letter)),
+        key=lambda one: _rank(atoms, index[letter == one], with_ligand, beside),
+    )
     rivals: dict[str, list[int]] = {}
     for i in index.tolist():
         name = atoms.name[i]
@@ -255,6 +300,8 @@ def _choose_location(selection: Selection, index: np.ndarray) -> None:
         same.sort(key=lambda i: (atoms.altloc[i] != best, -atoms.occupancy[i], atoms.altloc[i]))
         lost += same[1:]
     reason = "alternate location; the most occupied, then the first is kept"
+    if best and best == with_ligand and beside[index].any():
+        reason = "alternate location; that of the reference ligand is kept"
     selection.drop(
         np.array(lost, np.int64), reason, lambda place: f"{place} other than {best or 'blank'}"
     )

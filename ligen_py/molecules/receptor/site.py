@@ -14,7 +14,7 @@ from ligen_py.errors import InputError
 from ligen_py.molecules.elements import METALS
 from ligen_py.molecules.pdbqt_input import ligand_as_pdb
 from ligen_py.molecules.receptor.cavity_files import read_found
-from ligen_py.molecules.receptor.selection import Selection
+from ligen_py.molecules.receptor.selection import ATOMS_APART, LINK, Selection
 from ligen_py.molecules.receptor.structure import count_records, element_of, read_text
 from ligen_py.records.pocket import FoundCavity
 from ligen_py.settings.pocket import Site as SiteSettings
@@ -145,7 +145,8 @@ def _around(ligand: np.ndarray, half_side: float, source: str) -> Site:
 def site_of_residue(selection: Selection, word: str, half_side: float) -> Site:
     """A site at a reference ligand within the structure: the first that the word names.
 
-    Raises InputError if there is none, or if it is part of a chain.
+    Residues that are bound to it are part of it. Raises InputError if there is none, or if it is
+    part of a chain.
     """
     numbers = np.flatnonzero(selection.named([word], "ligand_name")).tolist()
     free = [number for number in numbers if not selection.polymer[number]]
@@ -154,15 +155,36 @@ def site_of_residue(selection: Selection, word: str, half_side: float) -> Site:
             f"{selection.source}: ligand_name: {selection.places[numbers[0]]} is part of a chain; "
             "name a ligand, or give residues"
         )
-    place = selection.places[free[0]]
-    if len(free) > 1:
-        copies = ", ".join(str(selection.places[number]) for number in free[1:])
+    place, whole = selection.places[free[0]], _bound_residues(selection, free[0])
+    others = [number for number in free if number not in whole]
+    if others:
+        copies = ", ".join(str(selection.places[number]) for number in others)
         selection.note(str(place), f"the reference ligand; others so named: {copies}", "chosen")
         log.warning("%s is the reference ligand; others so named: %s", place, copies)
-    ligand = _best_locations(selection, free[:1])
+    ligand = _best_locations(selection, whole)
     if not len(ligand):
         raise InputError(f"{selection.source}: ligand_name: {place} has no heavy atoms")
-    return _around(ligand, half_side, f"centroid of the {len(ligand)} heavy atoms of {place}")
+    words = f"centroid of the {len(ligand)} heavy atoms of {place}"
+    if len(whole) > 1:
+        words += f" and {', '.join(str(selection.places[n]) for n in whole[1:])}, bound to it"
+    return _around(ligand, half_side, words)
+
+
+def _bound_residues(selection: Selection, number: int) -> list[int]:
+    """A residue and those outside the chains that bonds link to it, as of a ligand in parts."""
+    metal = np.isin(selection.atoms.symbol, list(METALS))
+    mine = selection.open & ~metal & ~(selection.polymer | selection.water)[selection.residue]
+    pairs = selection.pairs[mine[selection.pairs].all(axis=1)]
+    near = np.linalg.norm(selection.xyz[pairs[:, 0]] - selection.xyz[pairs[:, 1]], axis=1)
+    ties = selection.residue[pairs]
+    # What is nearer than a bond is another location of the same.
+    in_one_place = {frozenset(tie) for tie in ties[near < ATOMS_APART].tolist()}
+    links = [tie for tie in ties[near < LINK].tolist() if frozenset(tie) not in in_one_place]
+    found = [number]
+    for one in found:
+        beside = {other for tie in links if one in tie for other in tie}
+        found += sorted(beside - set(found))
+    return found
 
 
 def site_of_residues(selection: Selection, words: Sequence[str], half_side: float) -> Site:
@@ -266,20 +288,45 @@ def _pdb_file(text: str) -> np.ndarray | None:
         structure = gemmi.read_pdb_string(text)
     except (RuntimeError, ValueError):
         return None
-    _warn_of_others(len(structure) > 1)
-    places: dict[tuple[str, str, str], gemmi.Atom] = {}
+    residues: dict[tuple[str, str], dict[str, gemmi.Atom]] = {}
+    names: dict[tuple[str, str], str] = {}
     for chain in structure[0] if len(structure) else ():
         for residue in chain:
+            place = chain.name, str(residue.seqid)
             for number, atom in enumerate(residue):
                 element = element_of(atom, residue.name)
                 if element.atomic_number < 2 or residue.is_water():
                     continue
                 # Only an alternate location shares its name with another atom of the residue.
                 name = atom.name if atom.has_altloc() else f"{atom.name} {number}"
-                key = (chain.name, str(residue.seqid), name)
-                if key not in places or _preferred(atom, places[key]):
-                    places[key] = atom
-    return np.array([atom.pos.tolist() for atom in places.values()], np.float64).reshape(-1, 3)
+                names.setdefault(place, residue.name)
+                places = residues.setdefault(place, {})
+                if name not in places or _preferred(atom, places[name]):
+                    places[name] = atom
+    xyz = [np.array([atom.pos.tolist() for atom in one.values()]) for one in residues.values()]
+    first = _first_copy(list(names.values()), xyz)
+    _warn_of_others(len(structure) > 1 or len(first) < len(xyz))
+    return np.concatenate([np.empty((0, 3)), *(xyz[number] for number in first)])
+
+
+def _first_copy(names: Sequence[str], xyz: Sequence[np.ndarray]) -> list[int]:
+    """Numbers of the residues but for molecules that have a name of one before them.
+
+    As of a dimer from which all lines with a ligand's name were taken.
+    """
+    molecule = list(range(len(names)))
+    for one in range(len(names)):
+        for two in range(one):
+            if np.linalg.norm(xyz[one][:, None] - xyz[two], axis=2).min() < LINK:
+                old, new = molecule[one], molecule[two]
+                molecule = [new if number == old else number for number in molecule]
+    copies: set[int] = set()
+    for number in dict.fromkeys(molecule):
+        mine = {name for name, of in zip(names, molecule, strict=True) if of == number}
+        others = zip(names, molecule, strict=True)
+        before = {name for name, of in others if of < number and of not in copies}
+        copies |= {number} if mine & before else set()
+    return [row for row, number in enumerate(molecule) if number not in copies]
 
 
 def _preferred(one: gemmi.Atom, other: gemmi.Atom) -> bool:

@@ -8,8 +8,11 @@ import pytest
 from ligen_py.molecules.interactions.contacts import KINDS
 from ligen_py.molecules.interactions.residues import wanted_interactions
 
-RESIDUES = ["ASP168 A", "ASP168 B", "ASP5 5", "SER5 A", "HEM1 A", "2PE301 A"]
-AROUND: Any = SimpleNamespace(residue=RESIDUES)
+RESIDUES = {
+    "ASP168 A": "168", "ASP168 B": "168", "ASP5 5": "5", "SER5 A": "5", "HEM1 A": "1",
+    "2PE301 A": "301", "SF4409 A": "409", "P69202 A": "202", "HIP'77 A": "77", "GLY60B A": "60B",
+}  # fmt: skip
+AROUND: Any = SimpleNamespace(residue=[*RESIDUES], number=[*RESIDUES.values()])
 
 
 @pytest.mark.parametrize(
@@ -24,6 +27,12 @@ AROUND: Any = SimpleNamespace(residue=RESIDUES)
         ("5", {"ASP5 5", "SER5 A"}),  # a number, though a chain has that name
         ("5/5", {"ASP5 5"}),
         ("301", {"2PE301 A"}),
+        ("A/409", {"SF4409 A"}),
+        ("A/SF4/409", {"SF4409 A"}),
+        ("4409", set()),
+        ("202", {"P69202 A"}),
+        ("77", {"HIP'77 A"}),
+        ("A/60b", {"GLY60B A"}),
         ("GLU168", set()),
         ("A", set()),
         ("C/ASP168", set()),

@@ -229,6 +229,40 @@ def test_what_binds_a_metal_has_no_hydrogen_there() -> None:
     assert not (found.receptor.type == Ad4Type.HD).any()
 
 
+def test_an_amine_or_phenol_that_binds_a_metal_has_lost_a_hydrogen_to_it() -> None:
+    lysine = {"CE": [0.0, 0, 0], "NZ": [1.47, 0, 0], "ZN": [2.15, 1.92, 0]}
+    found = charge(heavy(lysine, "LYS", [("CE", "NZ")]), np.empty((0, 3)))
+    assert found.states == [(0, "state LYN: NZ binds a metal")]
+    hydrogens = found.receptor.xyz[found.receptor.type == Ad4Type.HD]
+    assert len(hydrogens) == 2
+    assert np.linalg.norm(hydrogens - lysine["ZN"], axis=1).min() > 2.2
+    for metal, state in (("ZN", ["state TYM: its oxygen binds a metal"]), ("MG", [])):
+        phenol = heavy({"CZ": [0.0, 0, 0], "OH": [1.36, 0, 0], "ZN": [2.0, 1.8, 0]}, "TYR", [])
+        phenol = replace(phenol, symbol=["C", "O", metal], bonded=[[1], [0], []])
+        found = charge(phenol, np.empty((0, 3)))
+        assert [words for _, words in found.states] == state
+        assert (found.receptor.type == Ad4Type.HD).sum() == 1 - len(state)
+
+
+def test_a_residue_of_a_chain_that_nothing_is_known_of_has_its_amide() -> None:
+    """As arsenocysteine, whose bonds are not perceived."""
+    lines = AMINO_ACID | {"AS": [30.0, 0, 0]}
+    chain = heavy({"C0": [3.7, 0.9, 0], **lines}, "CAS", [("C0", "N"), *BONDS])
+    chain = replace(
+        chain,
+        name=["C", *chain.name[1:]],
+        symbol=[*chain.symbol[:-1], "AS"],
+        residue=np.array([0, *[1] * len(lines)]),
+        residue_name=["ALA", *["CAS"] * len(lines)],
+    )
+    found = charge(chain, np.empty((0, 3))).receptor
+    assert (found.type == Ad4Type.HD).sum() == 1
+    known = amino_acid("ALA")
+    row = {name: place for place, name in enumerate(chain.name)}
+    for name in ("N", "CA", "O"):
+        assert found.partial_charge[row[name]] == pytest.approx(known[name].charge, abs=1e-6)
+
+
 @pytest.mark.parametrize("name", ["ASH", "GLH", "LYN", "CYM", "HID", "HIE", "HIP"])
 def test_names_of_states_say_the_state(name: str) -> None:
     names = ("N", "CB", "ND1", "NE2") if name.startswith("HI") else ("N", "CB")

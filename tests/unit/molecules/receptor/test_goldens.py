@@ -1,5 +1,6 @@
 """Receptors of posebusters' complexes against PDB2PQR with PROPKA, and Meeko."""
 
+from dataclasses import replace
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -30,6 +31,7 @@ def prepared(name: str, chains: tuple[str, ...], protonation: str) -> Prepared:
     settings = PocketSettings.model_validate({"protonation": protonation})
     selection = open_structure(folder / f"{name}_protein_one_lig_removed.pdb", structure)
     site = site_of_ligand(folder / f"{name}_ligand.sdf", 10.0)
+    site = replace(site, ligand=np.empty((0, 3)))  # beside it no side chain would be turned
     return prepare(selection, site, structure, settings)
 
 

@@ -2,7 +2,7 @@
 
 import gzip
 import random
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -646,6 +646,167 @@ def test_a_smiles_that_is_that_of_no_residue_is_said(
     ]
 
 
+def test_an_alternate_location_is_that_of_the_reference_ligand(
+    tmp_path: Path, ligand_site: Site
+) -> None:
+    """Without it the pocket was the empty one, where the ligand was not in all molecules."""
+    lines = [
+        het("C1", "LIG", 9, (0.0, 0.0, 0.0), "C", altloc="B", occupancy=0.3),
+        het("C2", "LIG", 9, (1.5, 0.0, 0.0), "C", altloc="B", occupancy=0.3),
+    ]
+    for number, x in ((1, 6.0), (2, 20.0)):  # the second one is far from the ligand
+        lines += [
+            atom("CA", "SER", number, (x - 1, 0.0, 0.0)),
+            atom("OG", "SER", number, (x, 0.0, 0.0), "O", altloc="A", occupancy=0.7),
+            atom("OG", "SER", number, (x, 2.0, 0.0), "O", altloc="B", occupancy=0.3),
+        ]
+    path = write(tmp_path / "a.pdb", [*lines, *ALANINES])
+    prepared = keep(path, ligand_site, margin=20.0)
+    where = dict(zip(labels(prepared), prepared.receptor.xyz.tolist(), strict=True))
+    assert [where[f"A/SER/{number}/OG"][1] for number in (1, 2)] == [2, 0]
+    reason = "alternate location; that of the reference ligand is kept"
+    assert rows(prepared)["A/SER/1 other than B"] == ("dropped", 1, reason)
+    assert "most occupied" in rows(prepared)["A/SER/2 other than A"][2]
+
+
+@pytest.mark.parametrize(
+    ("lines", "kept", "gone"),
+    [
+        (
+            [
+                het("CD", " CD", 401, (0.0, 6.1, 0.0), "CD", altloc="B", occupancy=0.4),
+                het("ZN", " ZN", 400, (0.0, 6.0, 0.0), "ZN", altloc="A", occupancy=0.6),
+            ],
+            ["A/ZN/400"],
+            {"A/CD/401": "A/ZN/400"},
+        ),
+        (
+            [het("O", "HOH", 600 + n, (0.0, 6.0 + n, 0.0), "O", occupancy=0.5) for n in range(3)],
+            ["A/HOH/600", "A/HOH/602"],
+            {"A/HOH/601": "A/HOH/600"},
+        ),
+        (
+            [
+                het(name, "BTN", 300 + n, (x, 6.0 + 0.7 * n, 0.0), "C", occupancy=0.4 + 0.1 * n)
+                for n in range(2)
+                for name, x in (("C1", 0.0), ("C2", 1.5))
+            ],
+            ["A/BTN/301"],
+            {"A/BTN/300": "A/BTN/301"},
+        ),
+    ],
+)
+def test_of_what_stands_in_one_place_under_two_numbers_one_is_kept(
+    tmp_path: Path,
+    ligand_site: Site,
+    lines: list[str],
+    kept: list[str],
+    gone: dict[str, str],
+) -> None:
+    path = write(tmp_path / "a.pdb", [*ALANINES, *lines])
+    found = rows(keep(path, ligand_site, waters="all"))
+    assert [part for part, row in found.items() if row[0] == "kept" and "/" in part] == kept
+    for part, other in gone.items():
+        assert found[part][0] == "dropped"
+        assert found[part][2] == f"stands where {other} is, which is kept"
+    dropped = next(iter(gone))
+    found = rows(keep(path, ligand_site, waters="all", keep=(dropped,)))
+    assert found[dropped][0] == "kept"
+
+
+@pytest.mark.parametrize("distance", [1.1, 1.9, 2.3])
+def test_a_water_in_the_place_of_the_ligand_is_of_the_empty_site(
+    tmp_path: Path, ligand_site: Site, distance: float
+) -> None:
+    water = het("O", "HOH", 70, (0.0, distance, 0.0), "O")
+    path = write(tmp_path / "a.pdb", [*ALANINES, water])
+    action, _, reason = rows(keep(path, ligand_site, waters="near", water_contacts=0))["A/HOH/70"]
+    assert action == ("kept" if distance > 2 else "dropped")
+    assert ("stands where the reference ligand is" in reason) == (distance < 2)
+    asked = rows(keep(path, ligand_site, waters="near", keep=("A/HOH/70",)))
+    assert asked["A/HOH/70"][0] == "kept"
+
+
+def test_a_reference_ligand_of_several_residues_is_whole(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    lines = [
+        het("C1", "BTN", 300, (0.0, 0.0, 0.0), "C"),
+        het("C2", "BTN", 300, (1.5, 0.0, 0.0), "C"),
+        het("N1", "XYZ", 301, (2.9, 0.0, 0.0), "N"),
+        het("C1", "BTN", 302, (0.0, 9.0, 0.0), "C"),  # another copy
+        het("ZN", " ZN", 303, (2.9, 1.9, 0.0), "ZN"),
+    ]
+    path = write(tmp_path / "a.pdb", [*ALANINES, *lines])
+    selection = open_structure(path, Structure())
+    site = site_of_residue(selection, "BTN", 10.0)
+    assert site.source == "centroid of the 3 heavy atoms of A/BTN/300 and A/XYZ/301, bound to it"
+    assert site.center[0] == pytest.approx(4.4 / 3)
+    assert caplog.messages == ["A/BTN/300 is the reference ligand; others so named: A/BTN/302"]
+    found = rows(prepare(selection, site, Structure(), PocketSettings()))
+    assert found["A/XYZ/301"][::2] == (
+        "dropped",
+        "the reference ligand itself, bound to A/BTN/300/C2",
+    )
+
+
+@pytest.mark.parametrize("apart", [5.0, 25.0])
+def test_the_first_of_two_copies_in_a_file_of_the_reference_ligand(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, apart: float
+) -> None:
+    """As all lines with the ligand's name of a dimer: the box was between the two."""
+    lines = [
+        het(f"C{number}", name, 300, (start + 1.5 * number, 0.0, 0.0), "C", chain=chain)
+        for chain, start in (("A", 0.0), ("B", apart))
+        for name, number in (("MTX", 0), ("MTX", 1))
+    ]
+    tail = [het("N1", "TAI", 301, (2.9, 0.0, 0.0), "N"), het("NA", " NA", 400, (9, 9, 9), "NA")]
+    path = write(tmp_path / "ref.pdb", [*lines, *tail])
+    assert site_of_ligand(path, 10.0).ligand[:, 0].tolist() == [0.0, 1.5, 2.9, 9.0]
+    assert "contains several molecules; the first is used" in caplog.text
+
+
+def test_a_ligand_in_another_frame_overlaps_and_is_not_bound(
+    tmp_path: Path, ligand_site: Site, caplog: pytest.LogCaptureFixture
+) -> None:
+    moved = [f"{line[:30]}{float(line[30:38]) - 4.7:8.3f}{line[38:]}" for line in ALANINES]
+    prepared = run(tmp_path, moved, ligand_site)
+    assert noted(prepared, "reference ligand") == [
+        "noted: overlaps with the receptor: 0.2 A from A/ALA/1/CA"
+    ]
+    assert "is it in the receptor's frame" in caplog.messages[0]
+
+
+def test_a_chain_may_begin_with_a_proline_without_its_ring(tmp_path: Path) -> None:
+    """PDB2PQR gave up the whole structure."""
+    lines = DHFR.joinpath("1ia1_protein_one_lig_removed.pdb").read_text("ascii").splitlines()
+    lines = [line for line in lines if line.startswith("ATOM") and line[21] == "B"]
+    numbers = list(dict.fromkeys(line[22:26] for line in lines))
+    prolines = [line[22:26] for line in lines if line[17:20] == "PRO"]
+    first = prolines[0]
+    cut = [
+        line
+        for line in lines
+        if numbers.index(line[22:26]) >= numbers.index(first)
+        and not (line[22:26] == first and line[12:16].strip() in ("CG", "CD"))
+    ]
+    site = site_of_ligand(DHFR / "1ia1_ligand.sdf", 10.0)
+    prepared = keep(write(tmp_path / "a.pdb", cut), site, protonation="propka", margin=20.0)
+    words = "noted: lacks atoms of its ring, with which a chain begins: PDB2PQR did not see it"
+    assert words in noted(prepared, f"B/PRO/{first.strip()}")
+
+
+def test_no_side_chain_beside_the_reference_ligand_is_turned(tmp_path: Path) -> None:
+    """PDB2PQR does not see the ligand, and broke its hydrogen bonds."""
+    file = DHFR.parent / "1s3v" / "1s3v_protein_one_lig_removed.pdb"
+    site = site_of_ligand(file.parent / "1s3v_ligand.sdf", 10.0)
+    prepared = keep(file, site, protonation="propka")
+    words = "beside the reference ligand; PDB2PQR would turn it, and is not followed"
+    assert f"noted: {words}" in noted(prepared, "A/GLN/35")
+    alone = keep(file, replace(site, ligand=np.empty((0, 3))), protonation="propka")
+    assert "changed: side chain turned by half by PDB2PQR" in noted(alone, "A/GLN/35")
+
+
 def test_one_residue_is_kept_where_two_share_a_position(tmp_path: Path, ligand_site: Site) -> None:
     lines = [
         atom("CA", "SER", 1, (6.0, 0.0, 0.0), altloc="A", occupancy=0.3),
@@ -1287,7 +1448,7 @@ def test_chains_and_waters_of_one_name_and_number_are_refused_where_they_count(
     tmp_path: Path, ligand_site: Site
 ) -> None:
     copy = [f"{line[:38]}{30.0:8.3f}{line[46:]}" for line in ALANINES[:5]]
-    waters = [het("O", "HOH", 70, (3.0, y, 0.0), "O") for y in (0.0, 3.0)]
+    waters = [het("O", "HOH", 70, (3.0, y, 3.0), "O") for y in (0.0, 3.0)]
     path = write(tmp_path / "receptor.pdb", [*ALANINES, *waters, ALANINES[-1]])
     assert len(keep(path, ligand_site).receptor.xyz) == 7  # what is there twice is out of reach
     with pytest.raises(InputError, match="A/HOH/70 has 2 atoms O, which are no alternate loc"):
@@ -1811,7 +1972,7 @@ def test_a_residue_without_its_backbone_does_not_stop_pdb2pqr(tmp_path: Path) ->
     lines += [atom("N", "SER", 900, (13.0, 36.0, 19.0), "N", "B")]
     site = site_of_ligand(DHFR / "1ia1_ligand.sdf", 10.0)
     prepared = keep(write(tmp_path / "a.pdb", lines), site, protonation="propka")
-    words = "noted: lacks atoms of its backbone, so that PDB2PQR did not see it"
+    words = "noted: lacks atoms of its backbone: PDB2PQR did not see it"
     assert words in noted(prepared, "B/SER/900")
     assert "noted: state HID: by its hydrogens" in noted(prepared, "B/HIS/129")
 
