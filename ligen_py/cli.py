@@ -10,17 +10,15 @@ import io
 import logging
 import os
 import shlex
-import signal
 import sys
-import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from tempfile import gettempdir
-from types import FrameType
 from typing import TYPE_CHECKING, Any, get_args, get_origin
 
 from ligen_py import __version__
+from ligen_py.ending import Ended, ending_as_ctrl_c
 from ligen_py.errors import DeviceError, InputError, StoppedError, UsageError, WorkerError
 from ligen_py.settings.flags import flag
 
@@ -67,9 +65,6 @@ INTERRUPTED = 130
 
 SIGNALLED = 128
 """Exit code after another signal, less the signal's number, as a shell has it."""
-
-ENDING = (signal.SIGTERM, signal.SIGHUP)
-"""A request to end, of a batch system as an example; a terminal that closes."""
 
 BROKEN_PIPE = 141
 """Exit code where the reader of the output has gone, as in `ligen query ... | head`."""
@@ -270,7 +265,7 @@ def run(
     )
     _require_streams()
     try:
-        with _ending_as_ctrl_c():
+        with ending_as_ctrl_c():
             _keep_inputs(options)
             body(options)
             sys.stdout.flush()
@@ -278,7 +273,7 @@ def run(
         return _stop(arguments, str(error), 1)
     except (UsageError, DeviceError) as error:
         return _stop(arguments, str(error), 2)
-    except _Ended as ended:
+    except Ended as ended:
         return _stop(arguments, f"stopped by {ended.name}", SIGNALLED + ended.value)
     except KeyboardInterrupt:
         return _stop(arguments, "stopped as asked", INTERRUPTED)
@@ -299,39 +294,6 @@ def run(
         cure = "run it again, or choose another device with --device"
         return _stop(arguments, f"the device failed: {error}; {cure}", 2)
     return 0
-
-
-class _Ended(KeyboardInterrupt):
-    """A signal to end has come."""
-
-    def __init__(self, number: int) -> None:
-        super().__init__()
-        self.value, self.name = number, signal.Signals(number).name
-
-
-@contextmanager
-def _ending_as_ctrl_c() -> Iterator[None]:
-    """Let signals to end raise, as Ctrl-C does: else temporary files and folders would stay.
-
-    A signal that is ignored, as under `nohup`, stays so; in another thread than the first nothing
-    is done. What follows the first signal is ignored, so that the files do go.
-    """
-
-    def end(number: int, frame: FrameType | None) -> None:
-        for one in kept:
-            signal.signal(one, signal.SIG_IGN)
-        raise _Ended(number)
-
-    kept: list[signal.Signals] = []
-    if threading.current_thread() is threading.main_thread():
-        kept = [one for one in ENDING if signal.getsignal(one) == signal.SIG_DFL]
-    for one in kept:
-        signal.signal(one, end)
-    try:
-        yield
-    finally:
-        for one in kept:
-            signal.signal(one, signal.SIG_DFL)
 
 
 def _keep_inputs(options: argparse.Namespace) -> None:

@@ -82,6 +82,8 @@ def _compare(options: argparse.Namespace) -> None:
     form = format_of(options.format, options.output)
     if form == "sdf":
         raise UsageError("--output: a comparison has no poses; give .csv, .tsv, .jsonl or .parquet")
+    for given in (options.a, options.b):
+        cli.keep_input(options.output, _file(given)[0])
     one, other = _ranking(options.a, "A"), _ranking(options.b, "B")
     pairs = pairs_of(one, other)
     if not len(pairs.one):
@@ -93,12 +95,17 @@ def _compare(options: argparse.Namespace) -> None:
     write_answer(_table(one, other, pairs, options), form, options.output)
 
 
-def _ranking(given: str, which: str) -> Ranking:
-    """The ranking that an argument names: a file, or a file and a target."""
-    path, target = Path(given), ""
-    if not path.exists() and ":" in given:
+def _file(given: str) -> tuple[Path, str]:
+    """The file that an argument names, and the target; empty where it names none."""
+    if not Path(given).exists() and ":" in given:
         file, _, target = given.rpartition(":")
-        path = Path(file)
+        return Path(file), target
+    return Path(given), ""
+
+
+def _ranking(given: str, which: str) -> Ranking:
+    """The ranking that an argument names."""
+    path, target = _file(given)
     if not path.is_file():
         what = "is no file" if path.exists() else "does not exist"
         raise UsageError(f"{which}: {path} {what}; give a campaign file, or FILE:TARGET")

@@ -5,10 +5,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ligen_py.errors import InputError
-from ligen_py.molecules.library.record import Part
+from ligen_py.molecules.library.record import WHOLE, Part
 from ligen_py.paths import cache_folder
 from ligen_py.records.column import Record
 from ligen_py.records.offtargets import OFFTARGETS
+from ligen_py.settings.section import Section
 from ligen_py.store.files.read import read, run_record
 
 
@@ -58,3 +59,15 @@ def read_parts(files: Sequence[Path], stage: str) -> tuple[dict[str, str], list[
             raise InputError(f"{file}: was made from other files than {files[0]}; search it again")
     kinds = OFFTARGETS.groups.items()
     return runs[0], [{name: read(file, OFFTARGETS, kind) for name, kind in kinds} for file in files]
+
+
+def require_nothing_else(
+    options: argparse.Namespace, files: Sequence[str], settings: Section
+) -> None:
+    """InputError where parts are joined and more is given, which is that of the parts."""
+    given = [name for name in files if getattr(options, name)]
+    given += ["part"] if options.part != WHOLE else []
+    given += sorted(settings.model_fields_set)
+    if given:
+        flag = given[0].replace("_", "-")
+        raise InputError(f"command line: --{flag} is that of the files of --join; leave it out")

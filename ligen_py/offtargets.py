@@ -19,7 +19,7 @@ from ligen_py import cli
 from ligen_py.engine.offtargets.results import join, records_of, rows_of
 from ligen_py.engine.offtargets.search import search
 from ligen_py.errors import InputError
-from ligen_py.genome_inputs import add_genome, add_part, read_parts
+from ligen_py.genome_inputs import add_genome, add_part, read_parts, require_nothing_else
 from ligen_py.molecules.library.record import WHOLE, Part
 from ligen_py.opencl.device import labels, select_all
 from ligen_py.pace import Pace
@@ -51,11 +51,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     add_part(parser, WHOLE, "part of the genome to search (default: 1-of-1)")
     parser.add_argument(
-        "--join",
-        type=cli.input_file,
-        nargs="+",
-        metavar="FILE",
-        help="offtargets files of all parts",
+        "--join", type=cli.input_file, nargs="+", metavar="FILE", help="files of all parts, alone"
     )
     cli.add_outputs(parser, "offtargets file to write", "folder for TSV, BED, Cas-OFFinder's rows")
     cli.add_device(parser, cli.EACH)
@@ -78,13 +74,9 @@ class Inputs(NamedTuple):
 
 def _stage(options: argparse.Namespace) -> None:
     settings: OfftargetsSettings = cli.settings_from(OfftargetsSettings, options)
+    if options.join:
+        require_nothing_else(options, ("input", "genome", "guides"), settings)
     inputs = (getattr(options, name) for name in Inputs._fields)
-    asked = [name for name in ("input", "genome", "guides") if getattr(options, name)]
-    asked += ["part"] if options.part != WHOLE else []
-    asked += sorted(settings.model_fields_set)
-    if options.join and asked:
-        flag = asked[0].replace("_", "-")
-        raise InputError(f"command line: --{flag} is that of the files of --join; leave it out")
     run(Inputs(*inputs), settings, options.device, options.output)
 
 

@@ -17,6 +17,7 @@ import contextlib
 import datetime
 import json
 import logging
+import math
 import os
 import random
 import sys
@@ -140,7 +141,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _tune(options: argparse.Namespace) -> None:
     _require_kernel_tuner(options.strategy)
-    if options.seconds <= 0:
+    if not 0 < options.seconds < math.inf:
         raise InputError(f"--seconds {options.seconds:g}: give a time above 0")
     if bool(options.ligands) != bool(options.pocket):
         raise InputError("--ligands and --pocket belong together; give both, or neither")

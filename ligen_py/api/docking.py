@@ -15,6 +15,7 @@ from ligen_py.api.ligands import Source, sources_of
 from ligen_py.api.pocket import Pocket
 from ligen_py.campaign.workplan import Workplan
 from ligen_py.chain import STAGES, screen
+from ligen_py.ending import ending_as_ctrl_c
 from ligen_py.errors import InputError, close_to
 from ligen_py.molecules.given import Molecule
 from ligen_py.pipeline import FOLDER, Watch
@@ -30,7 +31,7 @@ from ligen_py.summary.molecule import HIDDEN, columns
 from ligen_py.target_files import Posed, TargetFiles
 
 EVERY = 1_000_000
-"""Most molecules and poses that are read."""
+"""Most molecules that are docked, and poses that are read."""
 
 WRITTEN = (
     *(f"hits.{ending}" for ending in ("sdf", "csv", "parquet", "pml", "cxc")),
@@ -107,11 +108,12 @@ def dock(
     replaced = written(kept) if kept is not None and overwrite else []
     if kept is not None and not overwrite and (there := standing(kept)):
         raise InputError(f"{kept}: contains {there} already; name another folder, or delete them")
-    with _working_folder(kept) as work:
+    with ending_as_ctrl_c(), _working_folder(kept) as work:
         sources, failures = sources_of(ligands, work / FOLDER / "input")
         if not sources:
             return Hits([], failures, [], [], None, None)
         plan = _plan(pocket, sources, effort, _sections(settings, effort, seed, ph), work)
+        _require_few(plan)
         _put_pocket(plan, pocket, work, redock)
         campaign = run_pipeline(plan, work, device, jobs or _jobs(sources), redock, watch)
         with open_campaign(campaign) as opened:
@@ -119,14 +121,16 @@ def dock(
         if kept is not None and len(hits):
             earlier = work / "earlier"
             earlier.mkdir()
-            for path in replaced:
-                path.replace(earlier / path.name)
+            are_new = False
             try:
+                for path in replaced:
+                    path.replace(earlier / path.name)
+                are_new = True
                 campaign = publish_folder(work / FOLDER, kept / FOLDER) / campaign.name
                 watch("export")
                 _write_files(plan, pocket, campaign, kept, wanted)
             except BaseException:  # Ctrl-C, too: results without hits would stop the next call
-                for path in written(kept):
+                for path in written(kept) if are_new else ():
                     _delete(path)
                 for path in earlier.iterdir():
                     path.replace(kept / path.name)
@@ -221,14 +225,28 @@ def _sections(
     """Sections of a config with the keys that are asked for."""
     stages = screen(SEARCH_OF.get(effort, "ligen"))
     known = ("parse", *(stage.name for stage in stages), "aggregate", "report")
-    found = {name: dict(keys) for name, keys in (settings or {}).items()}
-    for name in found:
+    for name, keys in (settings or {}).items():
         if name not in known:
             raise InputError(f"settings: unknown section '{name}'{close_to(name, known)}")
+        if not isinstance(keys, Mapping):
+            raise InputError(f"settings: {name}: give its keys with values, not {keys!r}")
+        if name == "aggregate" and "top_poses" in keys:
+            raise InputError("settings: aggregate.top_poses: here every molecule has its poses")
+    found = {name: dict(keys) for name, keys in (settings or {}).items()}
     for name in (name for name in SEEDS if name in known):
         found[name] = {"seed": seed} | found.get(name, {})
     found["parse"] = {"ph": ph} | found["parse"]
     return found
+
+
+def _require_few(plan: Workplan) -> None:
+    """InputError where there are too many molecules to hold all hits in memory, by files' sizes."""
+    count = sum(map(plan.records, plan.settings.libraries))
+    if count > EVERY:
+        raise InputError(
+            f"there are about {count:,.0f} molecules; for more than {EVERY:,} write a config file "
+            "and use `ligen run`"
+        )
 
 
 def _jobs(sources: Mapping[str, Source]) -> int:

@@ -1,10 +1,10 @@
 """What is docked: files as they are; molecules given one by one become files of their own."""
 
 import csv
+import logging
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,11 @@ from ligen_py.molecules.given import (
     is_smiles,
     write_library,
 )
+
+log = logging.getLogger("ligen_py")
+
+MANY_FILES = 50
+"""Files of ligands from which on a word is said of the time that each takes."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +55,11 @@ class Source:
 def sources_of(
     ligands: str | Path | Molecule | Iterable[str | Path | Molecule | None] | None, folder: Path
 ) -> tuple[dict[str, Source], list[Failure]]:
-    """Name of a library -> the molecules or the file, in their order; what is no molecule."""
+    """Name of a library -> molecules of one kind, or a file; what is no molecule.
+
+    SMILES are together, and so are molecules with 3-D coordinates: each library is docked for
+    itself. Libraries are in the order of their first molecules.
+    """
     if ligands is None or isinstance(ligands, str | Path) or is_molecule(ligands):
         ligands = [ligands]
     if isinstance(ligands, Mapping) or hasattr(ligands, "columns"):
@@ -72,13 +81,22 @@ def sources_of(
             failures.append(Failure(said, "failed", why, f"ligand {index + 1}", index))
     if not every and not failures:
         raise InputError("no ligand was given")
+    together: dict[object, list[tuple[int, Path | Given]]] = {}
+    for index, one in every:
+        kind = one.is_block if isinstance(one, Given) else ("file", index)
+        together.setdefault(kind, []).append((index, one))
+    files = sum(isinstance(one, Path) for _, one in every)
+    if files > MANY_FILES:
+        log.warning(
+            "%d files: each is docked for itself, which takes a second or two more; join small "
+            "ones into one file",
+            files,
+        )
     sources: dict[str, Source] = {}
-    for kind, some in groupby(every, lambda one: _kind(one[1])):
-        members = list(some)
-        if kind == "file":
-            for _, path in members:
-                name = _distinct(plain_name(Path(str(path))), sources)
-                sources[name] = Source(Path(str(path)), {})
+    for members in together.values():
+        first = members[0][1]
+        if isinstance(first, Path):
+            sources[_distinct(plain_name(first), sources)] = Source(first, {})
             continue
         name = _distinct("given", sources)
         folder.mkdir(parents=True, exist_ok=True)
@@ -87,11 +105,6 @@ def sources_of(
         places = dict(zip(lines, (index for index, _ in members), strict=True))
         sources[name] = Source(file, places)
     return sources, failures
-
-
-def _kind(ligand: Path | Given) -> str:
-    """What stands in one library: files are apart, and so are tables and SDF records."""
-    return "file" if isinstance(ligand, Path) else "blocks" if ligand.is_block else "table"
 
 
 def file_of(ligand: str | Path | Molecule | None) -> Path | None:

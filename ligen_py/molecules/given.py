@@ -102,11 +102,11 @@ def write_library(molecules: Sequence[Given], stem: Path) -> tuple[Path, list[in
     The first two columns of a CSV are SMILES and name, under names that no property has.
     """
     if molecules[0].is_block:
-        path, lines, text = stem.with_suffix(".sdf"), [], ""
+        path, lines, line = stem.with_suffix(".sdf"), [], 1
         for one in molecules:
-            lines.append(text.count("\n") + 1)
-            text += one.text
-        path.write_text(text, encoding="utf-8")
+            lines.append(line)
+            line += one.text.count("\n")
+        path.write_text("".join(one.text for one in molecules), encoding="utf-8")
         return path, lines
     path = stem.with_suffix(".csv")
     names = list(dict.fromkeys(name for one in molecules for name in one.items))

@@ -13,7 +13,8 @@ from rdkit import Chem
 from rdkit.Chem import AllChem
 
 from ligen_py import export, report, verify
-from ligen_py.api import Hits, InputError, Pocket, dock
+from ligen_py.api import Hits, InputError, Pocket, dock, docking
+from ligen_py.api.ligands import sources_of
 from ligen_py.store.campaign.reader import open_campaign
 from tests.api.conftest import FAST, PROTEIN
 from tests.mini import Mini
@@ -287,3 +288,43 @@ def test_a_campaign_is_never_overwritten(pocket: Pocket, tmp_path: Path) -> None
     with pytest.raises(InputError, match="is not of ligen dock; name another folder"):
         dock(pocket, "CCO", folder=tmp_path, overwrite=True)
     assert (tmp_path / "results/pockets").exists()
+
+
+def test_molecules_of_a_kind_are_docked_together(tmp_path: Path) -> None:
+    """Each library is docked for itself: mixed ones were as many libraries as molecules."""
+    placed = Chem.AddHs(Chem.MolFromSmiles("CCO"))
+    AllChem.EmbedMolecule(placed, randomSeed=1)
+    sources, failures = sources_of(["CCO", placed, "CCN", placed, "CCC"], tmp_path)
+    assert not failures
+    assert {name: (one.file.name, one.places) for name, one in sources.items()} == {
+        "given": ("given.csv", {2: 0, 3: 2, 4: 4}),
+        "given-2": ("given-2.sdf", {1: 1, 1 + len(Chem.MolToMolBlock(placed).splitlines()) + 1: 3}),
+    }
+    lines = (tmp_path / "given-2.sdf").read_text().splitlines()
+    places = [number for number, line in enumerate(lines, 1) if line == "CCO"]
+    assert places == list(sources["given-2"].places)
+
+
+def test_too_many_molecules_for_one_line_are_a_sentence(
+    pocket: Pocket, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(docking, "EVERY", 3)
+    (tmp_path / "many.smi").write_text("CCO ethanol\n" * 100)
+    with pytest.raises(
+        InputError, match=r"about .* molecules; for more than 3 write a config file"
+    ):
+        dock(pocket, tmp_path / "many.smi")
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        ({"parse": None}, "settings: parse: give its keys with values, not None"),
+        ({"aggregate": {"top_poses": 1}}, "settings: aggregate.top_poses"),
+    ],
+)
+def test_settings_that_cannot_be_are_sentences(
+    pocket: Pocket, settings: Any, sentence: str
+) -> None:
+    with pytest.raises(InputError, match=sentence):
+        dock(pocket, "CCO", settings=settings)

@@ -117,6 +117,17 @@ def test_two_targets_of_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     assert f"A: {path} has several targets; choose one as {path}:a (there are: a, b)" in said
 
 
+def test_a_campaign_is_not_replaced_by_its_comparison(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = campaign(tmp_path / "one", a=BEFORE, b=BEFORE)
+    before = Path(path).read_bytes()
+    words = [f"{path}:a", f"{path}:b", "--format", "csv", "--output", str(path)]
+    assert compare.main(words) == 1
+    assert f"{path}: is an input, and would be replaced" in capsys.readouterr().err
+    assert Path(path).read_bytes() == before
+
+
 def test_wrong_arguments_are_sentences(
     two: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -134,6 +134,12 @@ def test_every_record_that_is_not_scored_is_listed(
     assert len(rows) > 2
     both = ask(campaign, capsys, "--unscored", "--limit", "1", "--columns", "target", "name")
     assert [row[0] for row in both[1:]] == ["a", "b"]
+    assert ask(campaign, capsys, "--unscored", "--columns", "name", "status")[0] == [
+        "name",
+        "status",
+    ]
+    named = ask(campaign, capsys, "--name", "cut\x1b[31m", "--columns", "status")
+    assert named[0] == ["name", "status"]
     for words in (("--where", "score > 3"), ("--format", "sdf"), ("--sql", "SELECT 1")):
         assert query.main([str(campaign), "--unscored", *words]) == 2
         assert "unscored" in capsys.readouterr().err
@@ -408,6 +414,8 @@ def test_sql(campaign: Path, capsys: pytest.CaptureFixture[str]) -> None:
     infinite = ["--sql", "SELECT 'inf'::FLOAT AS x", "--format", "jsonl"]
     assert query.main([str(campaign), *infinite]) == 0
     assert capsys.readouterr().out == '{"x": null}\n'
+    large = f"SELECT CASE WHEN rank > 2 THEN NULL ELSE {2**53 + 1} END x FROM molecules LIMIT 1"
+    assert float(ask(campaign, capsys, "--sql", large)[1][0]) == 2**53
     for statement in ("SELEC 1", "SELECT * FROM 'x.csv'", "COPY molecules TO 'x.csv'"):
         assert query.main([str(campaign), "--sql", statement]) == 1
         assert "error: --sql: " in capsys.readouterr().err

@@ -34,6 +34,7 @@ FOR_STAGES = {
 }
 
 ALLOWED = {
+    "ending": set(),
     "errors": set(),
     "granted": set(),
     "pace": set(),
@@ -42,7 +43,7 @@ ALLOWED = {
     "functions": set(),
     "records": {"functions"},
     "settings": {"errors", "functions", "paths", "records"},
-    "cli": {"errors", "settings"},
+    "cli": {"ending", "errors", "settings"},
     "provenance": {"functions", "paths", "settings"},
     "chain": {"settings"},
     "screen": {*FOR_STAGES, "chain"},
@@ -61,7 +62,7 @@ ALLOWED = {
     "controls": {*FOR_STAGES, "redocking"},
     "decoys": {*FOR_STAGES, "formats"},
     "run": {"chain", "cli", "config_checks", "errors", "granted", "paths", "store"},
-    "store": {"chain", "errors", "functions", "provenance", "records", "settings"},
+    "store": {"chain", "ending", "errors", "functions", "provenance", "records", "settings"},
     "molecules": {"errors", "formats", "functions", "pace", "records", "settings"},
     "opencl": {"errors", "granted", "paths"},
     "sequences": {"errors", "granted"},
@@ -74,7 +75,7 @@ ALLOWED = {
         *("errors", "functions", "granted", "opencl", "pace", "paths", "records", "sequences"),
         "settings",
     },
-    "genome_inputs": {"errors", "molecules", "paths", "records", "store"},
+    "genome_inputs": {"errors", "molecules", "paths", "records", "settings", "store"},
     "offtargets": {*FOR_STAGES, "genome_inputs"},
     "genome": {"cli", "errors", "sequences", "settings"},
     "gene_inputs": {*FOR_STAGES, "genome_inputs"},
@@ -92,7 +93,10 @@ ALLOWED = {
     },
     "target_files": FOR_STAGES,
     "export": {*FOR_STAGES, "target_files"},
-    "api": {*FOR_STAGES, "campaign", "chain", "formats", "pipeline", "target_files"},
+    "api": {
+        *FOR_STAGES,
+        *("campaign", "chain", "ending", "formats", "pipeline", "target_files"),
+    },
     "lga_command": {
         "cli",
         "engine",

@@ -52,7 +52,7 @@ def answer(options: argparse.Namespace) -> None:
             return
         parts = []
         for molecules, rows, left in zip(targets, found, named, strict=True):
-            columns = _columns(options.columns, molecules, targets)
+            columns = _columns(options.columns, molecules, targets, bool(options.name))
             part = molecules.some(columns, rows)
             parts.append(with_left(part, molecules, left) if options.name else part)
         every = joined(parts)
@@ -87,7 +87,7 @@ def _unscored(options: argparse.Namespace, targets: list[Molecules], form: str) 
         if options.limit is None and len(molecules.target.left(limit + 1).name) > limit:
             said = f"{molecules.target.name}: the first {limit} of them; --limit 0 gives all"
             print(said, file=sys.stderr)
-        columns = _columns(options.columns or list(UNSCORED), molecules, targets)
+        columns = _columns(options.columns or list(UNSCORED), molecules, targets, True)
         if len(targets) > 1 and not options.columns:
             columns.insert(0, "target")
         none = molecules.some(columns, np.empty(0, "i8"))
@@ -115,9 +115,16 @@ def _require_known_names(options: argparse.Namespace, targets: list[Molecules]) 
         raise InputError(f"{options.campaign}: contains no record{where} named {names}")
 
 
-def _columns(given: list[str] | None, molecules: Molecules, targets: list[Molecules]) -> list[str]:
+def _columns(
+    given: list[str] | None,
+    molecules: Molecules,
+    targets: list[Molecules],
+    with_status: bool = False,
+) -> list[str]:
     """The columns to show; that of the target only where there are several."""
     words = [word for item in given or () for word in _words(item, targets) if word]
+    if with_status and words:  # which every such answer has
+        words = [word for word in words if word != "status"] or ["name"]
     if not words:
         shown = molecules.default
         return shown if len(targets) > 1 else [name for name in shown if name != "target"]

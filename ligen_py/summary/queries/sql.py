@@ -33,6 +33,7 @@ def ask_sql(targets: Sequence[Molecules], statement: str) -> dict[str, np.ndarra
     if importlib.util.find_spec("duckdb") is None:
         raise UsageError("--sql: DuckDB is missing; install it: pip install 'ligen_py[sql]'")
     import duckdb
+    import pyarrow
 
     with duckdb.connect(config={"enable_external_access": "false"}) as database:
         database.execute("SET lock_configuration = true")
@@ -42,7 +43,7 @@ def ask_sql(targets: Sequence[Molecules], statement: str) -> dict[str, np.ndarra
             if found is None:
                 raise InputError("--sql: the statement gives no rows; begin it with SELECT")
             return _columns(found.to_arrow_table())
-        except duckdb.Error as error:
+        except (duckdb.Error, pyarrow.ArrowException) as error:
             raise InputError(f"--sql: {str(error).strip().splitlines()[0]}") from error
 
 
@@ -73,9 +74,9 @@ def _columns(table: Any) -> dict[str, np.ndarray]:
     result: dict[str, np.ndarray] = {}
     for name, column in zip(_distinct(table.column_names), table.columns, strict=True):
         if pyarrow.types.is_decimal(column.type):
-            column = column.cast(pyarrow.float64())
+            column = column.cast(pyarrow.float64(), safe=False)
         if pyarrow.types.is_integer(column.type) and column.null_count:
-            column = column.cast(pyarrow.float64())
+            column = column.cast(pyarrow.float64(), safe=False)  # beyond 2^53 it is rounded
         numeric = pyarrow.types.is_integer(column.type) or pyarrow.types.is_floating(column.type)
         if numeric:
             result[name] = column.to_numpy()

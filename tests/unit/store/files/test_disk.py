@@ -2,6 +2,9 @@
 
 import errno
 import os
+import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -169,3 +172,93 @@ def test_a_text_that_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(InputError, match="cannot be written"):
         write_texts(tmp_path / "file" / "folder", {"a.txt": ["b"]})
+
+
+@pytest.mark.parametrize("call", [1, 3, 10, 40])
+def test_ctrl_c_while_hdf5_writes_leaves_no_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: int
+) -> None:
+    """HDF5 threw the exception away, and the file was published without what was lost."""
+    count, pwrite = [0], os.pwrite
+
+    def interrupted(handle: int, data: memoryview, place: int) -> int:
+        count[0] += 1
+        if count[0] == call:
+            signal.raise_signal(signal.SIGINT)
+        return pwrite(handle, data, place)
+
+    monkeypatch.setattr(disk.os, "pwrite", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        write_all(tmp_path / "x.h5")
+    assert count[0] >= call
+    assert list(tmp_path.iterdir()) == []
+
+
+SIGNALLED = """
+import os, signal, sys, weakref
+from pathlib import Path
+from ligen_py.ending import Ended, ending_as_ctrl_c
+from ligen_py.store.files import disk
+from tests.unit.store.files.test_disk import write_all
+
+where, call, number = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+count, tell = [0], disk.Disk.tell
+
+def told(name):
+    own = getattr(disk.os, name)
+    def call_of(*given):
+        count[0] += 1
+        if count[0] == call:
+            signal.raise_signal(number)
+        return own(*given)
+    setattr(disk.os, name, call_of)
+
+class Thing:
+    pass
+
+def of_weakref(_):
+    signal.raise_signal(number)
+
+told("pwrite")
+try:
+    with ending_as_ctrl_c():
+        if where == "weakref":
+            held = weakref.WeakValueDictionary()
+            thing = Thing()
+            reference = weakref.ref(thing, of_weakref)
+            del thing
+        while True:
+            write_all(Path("x.h5"))
+except KeyboardInterrupt as ended:
+    print(type(ended).__name__, count[0] >= call or where == "weakref")
+"""
+
+
+@pytest.mark.parametrize(
+    ("where", "call", "number", "what"),
+    [
+        ("disk", 1, signal.SIGTERM, "Ended"),
+        ("disk", 5, signal.SIGINT, "KeyboardInterrupt"),
+        ("disk", 60, signal.SIGHUP, "Ended"),
+        ("weakref", 0, signal.SIGTERM, "Ended"),
+    ],
+)
+def test_a_signal_where_an_exception_is_lost_comes_again(
+    tmp_path: Path, where: str, call: int, number: int, what: str
+) -> None:
+    """In a callback of HDF5, and in one of a weak reference."""
+    done = subprocess.run(
+        [sys.executable, "-c", SIGNALLED, where, str(call), str(int(number))],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[4])},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    assert done.stdout.split() == [what, "True"]
+    assert done.stderr == ""
+    if (tmp_path / "x.h5").exists():
+        with open_file(tmp_path / "x.h5", KIND) as file:
+            assert len(file["a/growing"]) == 100_000
+    assert [path.name for path in tmp_path.iterdir()] in ([], ["x.h5"])

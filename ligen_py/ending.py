@@ -1,0 +1,105 @@
+"""Signals that end a process: they raise as Ctrl-C does, but not where an exception is lost.
+
+Python calls a signal's handler wherever it is. What a handler raises while a C library waits for a
+callback never arrives: HDF5 goes on as if its data were written, and a file is damaged.
+"""
+
+import os
+import signal
+import sys
+import threading
+import weakref
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import CodeType, FrameType
+from typing import Any, TypeVar
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+ENDING = (signal.SIGTERM, signal.SIGHUP)
+"""A request to end, of a batch system as an example; a terminal that closes."""
+
+AGAIN = 0.02
+"""Seconds after which a signal comes again that came where it could not raise."""
+
+_callbacks: set[CodeType] = set()
+
+
+def callback(function: Function) -> Function:
+    """Mark a function that C calls, so that no signal raises in it."""
+    _callbacks.add(function.__code__)
+    return function
+
+
+class Ended(KeyboardInterrupt):
+    """A signal to end has come."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__()
+        self.value, self.name = number, signal.Signals(number).name
+
+
+@contextmanager
+def ending_as_ctrl_c() -> Iterator[None]:
+    """Let signals to end raise, as Ctrl-C does: else temporary files and folders would stay.
+
+    A signal that is ignored, as under `nohup`, stays so; in another thread than the first nothing
+    is done. What follows the first signal but for Ctrl-C is ignored, so that the files do go. A
+    signal that comes where an exception would be lost comes again a moment later.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    usual = {one: signal.getsignal(one) for one in (signal.SIGINT, *ENDING)}
+    kept = [
+        one for one, does in usual.items() if does in (signal.SIG_DFL, signal.default_int_handler)
+    ]
+    waiting: list[threading.Timer] = []
+
+    def again(number: int) -> None:
+        waiting.append(threading.Timer(AGAIN, os.kill, [os.getpid(), number]))
+        waiting[-1].daemon = True
+        waiting[-1].start()
+
+    def end(number: int, frame: FrameType | None) -> None:
+        if _is_callback(frame):
+            again(number)
+            return
+        if number == signal.SIGINT:
+            raise KeyboardInterrupt
+        for one in kept:
+            if one != signal.SIGINT:
+                signal.signal(one, signal.SIG_IGN)
+        raise Ended(number)
+
+    def listen() -> None:
+        for one in kept:
+            signal.signal(one, end)
+
+    def unraisable(lost: "sys.UnraisableHookArgs") -> None:
+        if not isinstance(lost.exc_value, KeyboardInterrupt):
+            before(lost)
+            return
+        if threading.current_thread() is threading.main_thread():
+            listen()
+        again(getattr(lost.exc_value, "value", signal.SIGINT))
+
+    before, sys.unraisablehook = sys.unraisablehook, unraisable
+    listen()
+    try:
+        yield
+    finally:
+        for one in kept:
+            signal.signal(one, usual[one])
+        sys.unraisablehook = before
+        for timer in waiting:
+            timer.cancel()
+
+
+def _is_callback(frame: FrameType | None) -> bool:
+    """Whether a frame, or one that has called it, is of a function that C calls."""
+    while frame is not None:
+        if frame.f_code in _callbacks or frame.f_code.co_filename == weakref.__file__:
+            return True
+        frame = frame.f_back
+    return False
