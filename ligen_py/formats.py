@@ -24,6 +24,9 @@ COMPRESSED = (".gz", ".zst", ".bz2")
 AMBIGUOUS = (".txt",)
 """Endings that notes may have too: such files are read only if named or matched by a glob."""
 
+WORKBOOKS = (".xlsx", ".xls", ".xlsm", ".ods", ".numbers")
+"""Endings of what spreadsheets keep for themselves."""
+
 STRUCTURES = (".pdb", ".ent", ".pdbqt", ".cif", ".mmcif")
 """Endings of files without bond orders."""
 
@@ -61,6 +64,8 @@ def format_of(path: Path) -> str:
                 f"{path}: a structure file has no bond orders; give molecules as SDF, MOL2 or "
                 "SMILES"
             )
+        if _ending(path.name) in WORKBOOKS:
+            raise InputError(f"{path}: is a workbook of a spreadsheet; save it as CSV")
         known = ", ".join(f"*{end}" for ends in SUFFIXES.values() for end in ends)
         raise InputError(
             f"{path}: format unknown; name it {known}, or one of these with "

@@ -1,10 +1,10 @@
 """What would a campaign cost? Check its config, look at its inputs, time a sample, and add up.
 
-Prints every setting, the receptor atoms in each box, what becomes of a sample of each library, the
-speed of each stage on this device, and from these the jobs, hours and disk of the whole campaign;
-then what a run would do now, and why. It writes no results. In the campaign's folder it leaves the
-folder `.snakemake/`, with what Snakemake notes and with the speed, in `ligen_expected.json`: a run
-begins with it to estimate its time.
+Prints every setting of preparation, docking and scoring, the receptor atoms in each box, what
+becomes of a sample of each library, the speed of each stage on this device, and from these the
+jobs, hours and disk of the whole campaign; then what a run would do now, and why. It writes no
+results. In the campaign's folder it leaves the folder `.snakemake/`, with what Snakemake notes and
+with the speed, in `ligen_expected.json`: a run begins with it to estimate its time.
 """
 
 import argparse
@@ -45,7 +45,7 @@ from ligen_py.records.pocket import POCKET, Audit, GeometricField, Receptor
 from ligen_py.records.poses import Poses
 from ligen_py.records.refined import REFINED
 from ligen_py.search_changes import search_changes
-from ligen_py.settings.campaign import NETWORKS, PRESETS
+from ligen_py.settings.campaign import NETWORKS, PRESETS, Method
 from ligen_py.settings.section import Section
 from ligen_py.store.campaign.contents import DEEP, Contents, require_records
 from ligen_py.store.campaign.expected import Expected
@@ -133,7 +133,7 @@ def _plan(options: argparse.Namespace) -> None:
     check_apart(plan, _folder(options))
     if plan.pockets:
         print(f"{options.config}: sound, effort {plan.settings.effort}")
-        for line in (*_settings(plan), *_networks(plan)):
+        for line in (*_overridden(plan), *_settings(plan), *_networks(plan)):
             print(line)
         _docking(plan, options)
     else:  # searches of sequences alone, which have no stage that the effort sets
@@ -150,6 +150,20 @@ def _plan(options: argparse.Namespace) -> None:
     pending = list(_pending(options))
     for line in (*pending, *_files_kept(plan, folder, pending)):
         print(f"  {line}")
+
+
+def _overridden(plan: Workplan) -> Iterator[str]:
+    """Says which keys of its effort the config sets to something else."""
+    effort = plan.settings.effort
+    usual, keys = Method(effort=effort, search=plan.settings.search), []
+    for section, preset in PRESETS[effort].items():
+        mine, its = getattr(plan.settings, section), getattr(usual, section)
+        # Where networks are for the best alone, or not installed, the functions are other ones.
+        free = {"functions", "rank_by"} if plan.settings.networks.best else set()
+        differ = [key for key in preset if getattr(mine, key) != getattr(its, key)]
+        keys += [f"{section}.{key}" for key in differ if key not in free]
+    if keys:
+        yield f"of the effort's keys the file sets others: {', '.join(keys)}"
 
 
 def _networks(plan: Workplan) -> Iterator[str]:

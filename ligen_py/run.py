@@ -177,6 +177,8 @@ def _run(options: argparse.Namespace) -> None:
         print(f"A part of the campaign was asked for; {table} was not made in this run")
         return
     _show(folder, plan.ranked, options.only_controls)
+    sys.stdout.flush()
+    _warn(folder, plan.ranked)
 
 
 def _once(flags: Sequence[str]) -> list[str]:
@@ -414,11 +416,14 @@ def _error_at_the_end(path: Path) -> str:
 
 
 def _warn(folder: Path, targets: Sequence[str]) -> None:
-    """Say which controls failed; the stages' own warnings stand in their logs."""
+    """Say which controls failed, last; the stages' own warnings stand in their logs."""
     for target in targets:
         verdict = folder / "results" / "controls" / target / "controls.json"
         if verdict.is_file() and not (found := read_verdict(verdict))["passed"]:
-            log.warning("%s; see %s", found["sentence"], verdict.with_suffix(".txt"))
+            log.warning(
+                "%s; see %s, and 'When a control fails' in docs/controls.md",
+                *(found["sentence"], verdict.with_suffix(".txt")),
+            )
 
 
 def _show(folder: Path, targets: Sequence[str], only_controls: bool) -> None:

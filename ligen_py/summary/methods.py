@@ -151,7 +151,10 @@ def _ligands(parse: Mapping[str, Any]) -> str:
     )
     if parse.get("protonate", True):
         words += _value(parse, "ph", ", protonated at pH {}")
-    words += _value(parse, "stereoisomers", ", expanded to up to {} stereoisomers")
+    if parse.get("stereoisomers") == 1:
+        words += ", docked as one stereoisomer each"
+    else:
+        words += _value(parse, "stereoisomers", ", expanded to up to {} stereoisomers")
     return words + _value(parse, "conformers", " and up to {} start conformers a state") + "."
 
 

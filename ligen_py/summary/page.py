@@ -194,10 +194,15 @@ def _throughput(dossiers: Sequence[Dossier], times: Sequence[Time]) -> str:
     if not seconds or not docked:
         return ""
     rate = 3600 * docked / seconds
+    what = (
+        "molecules"
+        if len(dossiers) == 1
+        else f"pairs of a molecule and one of the {len(dossiers)} targets"
+    )
     return (
-        f"The last jobs of these {docked:,} molecules took {seconds / 3600:.2f} hours: "
-        f"{rate:,.0f} an hour, or {seconds / docked:.2g} seconds each. A million would take "
-        f"{1e6 / rate:,.0f} hours on the same device. A job that keeps its poses, as after a "
+        f"The last jobs of these {docked:,} {what} took {seconds / 3600:.2f} hours: "
+        f"{rate:,.0f} an hour, or {seconds / docked:.2g} seconds each. A million of them would "
+        f"take {1e6 / rate:,.0f} hours on the same device. A job that keeps its poses, as after a "
         "change of score alone, docks nothing. Jobs that ran at one time shared the device."
     )
 
@@ -280,4 +285,6 @@ def _plain(settings: str) -> str:
 
 
 def _word(value: object) -> str:
+    if value in ([], {}, "", None):
+        return "none"
     return " ".join(map(str, value)) if isinstance(value, list) else str(value)

@@ -11,6 +11,8 @@ import yaml
 from ligen_py.campaign import workplan
 from ligen_py.campaign.workplan import Part, Workplan, stage_environment
 from ligen_py.errors import InputError
+from ligen_py.formats import format_of
+from ligen_py.plan import _overridden
 from ligen_py.settings.document import read_document
 from ligen_py.store.campaign.manifest import read_manifest
 
@@ -305,6 +307,33 @@ def test_sites_and_conformations_are_pockets_of_their_own(folder: Path) -> None:
     assert [part.conformation for part in members] == ["open", "shut"]
     assert members[1].scores == Path("results/scores/t.two.shut/lib/1-of-2.h5")
     assert [part.place for part in manifest.control("t.one")] == ["t.one.open", "t.one.shut"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "keys"),
+    [
+        ({"effort": "thorough"}, []),
+        ({"effort": "standard", "dock": {"num_restart": 64}}, []),
+        ({"effort": "thorough", "refine": {"rounds": 4, "seed": 2}}, []),
+        (
+            {"effort": "thorough", "dock": {"num_restart": 64}, "refine": {"rounds": 1}},
+            ["dock.num_restart", "refine.rounds"],
+        ),
+        ({"effort": "exhaustive", "networks": {"best": 5}}, []),
+    ],
+)
+def test_keys_of_an_effort_that_the_file_sets_are_told(
+    folder: Path, changes: dict[str, Any], keys: list[str]
+) -> None:
+    """A copy of config.yaml set all of them, and no effort did anything."""
+    found = list(_overridden(Workplan.of(config(**changes), "c.yaml", folder)))
+    words = f"of the effort's keys the file sets others: {', '.join(keys)}"
+    assert found == ([words] if keys else [])
+
+
+def test_a_workbook_is_to_be_saved_as_csv() -> None:
+    with pytest.raises(InputError, match=r"vendor\.xlsx: is a workbook of a spreadsheet; save it"):
+        format_of(Path("vendor.xlsx"))
 
 
 def test_a_path_can_lie_inside_an_installed_package(folder: Path) -> None:

@@ -75,8 +75,11 @@ def test_controls_come_first_and_once(folder: Path, capfd: pytest.CaptureFixture
     # With a warning it goes on; the controls are not judged again, and shown at the end.
     write(folder, settings(min_auc=1.0, below="warn"))
     assert run.main([str(config), "--cores", "2"]) == 0
-    shown = capfd.readouterr().out
+    shown, said = capfd.readouterr()
     assert shown.index("molecules ranked of") < shown.index("Controls of dhfr: FAILED")
+    last = said.splitlines()[-1]
+    assert last.startswith("controls of dhfr failed: ROC AUC")
+    assert last.endswith("and 'When a control fails' in docs/controls.md")
     assert (results / "controls/dhfr/controls.json").stat().st_mtime_ns == judged
     with open_campaign(results / "campaign.h5") as found:
         assert found.verdicts().passed.tolist() == [0]

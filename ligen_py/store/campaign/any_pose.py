@@ -69,7 +69,7 @@ def _why_none(part: PartFiles, restart: int) -> str:
     return (
         f"docking kept the best {kept} of {restarts}; with dock.max_num_poses 0 in the config "
         "`ligen run` docks again and keeps all, bit for bit the same poses; a "
-        "molecule's best: `ligen query --columns name,restart`"
+        "molecule's best: `ligen query results/campaign.h5 --columns name restart`"
     )
 
 
