@@ -16,7 +16,8 @@ class Dossier {
     this.most = Number(this.list?.dataset.most);
     this.listen();
     this.filter();
-    if (this.rows.length) this.open(Number(this.rows[0].dataset.i));
+    const first = this.rows.find((row) => !row.classList.contains("ref")) ?? this.rows[0];
+    if (first) this.open(Number(first.dataset.i));
   }
 
   wordsOf(number) {

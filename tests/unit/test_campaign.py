@@ -319,7 +319,6 @@ def test_sites_and_conformations_are_pockets_of_their_own(folder: Path) -> None:
             {"effort": "thorough", "dock": {"num_restart": 64}, "refine": {"rounds": 1}},
             ["dock.num_restart", "refine.rounds"],
         ),
-        ({"effort": "exhaustive", "networks": {"best": 5}}, []),
     ],
 )
 def test_keys_of_an_effort_that_the_file_sets_are_told(
