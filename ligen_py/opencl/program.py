@@ -171,4 +171,8 @@ def declared(structs: Structs) -> str:
 
 
 def _standard(device: Device) -> str:
-    return "CL3.0" if device.back_end == "khr" else "CL1.2"
+    if device.back_end != "khr":
+        return "CL1.2"
+    # Of OpenCL 2.1 on there are the sub-groups, but a driver need not know a later language.
+    version = re.search(r"OpenCL C (\d+)", device.handle.opencl_c_version)
+    return "CL3.0" if version is None or int(version[1]) >= 3 else "CL2.0"

@@ -1,6 +1,7 @@
 """The genetic algorithm's kernels against their NumPy twin, on every OpenCL device found."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any, get_args
 from weakref import WeakKeyDictionary
 
@@ -17,6 +18,7 @@ from ligen_py.engine.refinement.maps import Grid
 from ligen_py.engine.refinement.reference import Genotype, Problem
 from ligen_py.opencl import buffers
 from ligen_py.opencl.device import Device
+from ligen_py.opencl.program import build
 from ligen_py.records.column import extended
 from ligen_py.records.functions.ad4 import Ad4Ligands, Ad4Type
 from ligen_py.records.rows import rows_below, subset
@@ -463,3 +465,50 @@ def test_both_forms_find_the_same_poses_in_one_generation(
         other = sub_groups[number]
         assert np.allclose(found.energy, other.energy, rtol=2e-3, atol=2e-2)
         assert np.array_equal(found.evaluations, other.evaluations)
+
+
+@pytest.mark.parametrize("bits", [0x7FC00000, 0xFFC00000])
+def test_what_is_no_number_is_no_best_energy(device: Device, bits: int) -> None:
+    """With its sign set it was lower than any energy."""
+    energies = np.array([3, -5, 0, 7], np.float32)
+    energies[2] = np.array([bits], np.uint32).view(np.float32)[0]
+    ligand, runs = np.zeros(1, batched.LIGAND), np.zeros(1, batched.RUN)
+    ligand["evaluations"] = 1000
+    lanes = device.sub_group_size
+    macros = {"MAX_GENES": 33, "LOOKS": batched.LOOKS, "AHEAD": batched.AHEAD, "SG_SIZE": lanes}
+    program = build(device, batched.JUDGE, {**macros, "WG_SUB_GROUPS": 1}, 0, batched.STRUCTS)
+    held = buffers.exchange(device, runs)
+    program.kernel("judge")(
+        device.queue,
+        (lanes,),
+        (lanes,),
+        batched._values(LgaSettings(runs=1, population=4, generations=5)),
+        buffers.upload(device, ligand),
+        buffers.upload(device, np.zeros(1, np.int32)),
+        held,
+        buffers.upload(device, np.zeros(28, np.float32)),
+        buffers.upload(device, energies),
+        buffers.empty(device, 33, np.float32),
+    )
+    (found,) = buffers.download(device, held, 1, batched.RUN)
+    assert (found["best"], found["energy"]) == (1, -5)
+    assert twin.lowest(energies) == 1
+
+
+@pytest.mark.parametrize(
+    ("back_end", "local", "kind", "form"),
+    [
+        ("ptx", 49152, "gpu", "sub_groups"),
+        ("khr", 65536, "gpu", "sub_groups"),
+        ("khr", 32768, "gpu", "lanes"),
+        ("local", 65536, "gpu", "lanes"),  # AMD's: no fence between work-groups there
+        ("local", 65536, "cpu", "lanes"),
+    ],
+)
+def test_work_groups_hand_over_only_where_there_is_a_fence(
+    back_end: str, local: int, kind: str, form: str
+) -> None:
+    device: Any = SimpleNamespace(
+        back_end=back_end, kind=kind, handle=SimpleNamespace(local_mem_size=local)
+    )
+    assert batched.form_of(device) == form

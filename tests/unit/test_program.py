@@ -1,6 +1,9 @@
 """Kernels are compiled anew when an include has changed."""
 
+import re
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -42,3 +45,55 @@ def test_rows_are_declared_as_numpy_lays_them_out() -> None:
         program.declared({"row_t": np.dtype([("count", np.int32), ("first", np.int64)])})
     with pytest.raises(ValueError, match="row_t has gaps"):
         program.declared({"row_t": np.dtype([("first", np.int64), ("count", np.int32)])})
+
+
+@pytest.mark.parametrize(
+    ("back_end", "version", "standard"),
+    [
+        ("khr", "OpenCL C 3.0", "CL3.0"),
+        ("khr", "OpenCL C 2.0 ", "CL2.0"),  # a driver of OpenCL 2.1
+        ("khr", "OpenCL C 1.2 ", "CL2.0"),  # as some of OpenCL 3.0 say of older programs
+        ("ptx", "OpenCL C 1.2 ", "CL1.2"),
+        ("local", "OpenCL C 2.0 ", "CL1.2"),
+    ],
+)
+def test_a_driver_is_given_a_language_that_it_knows(
+    back_end: str, version: str, standard: str
+) -> None:
+    device: Any = SimpleNamespace(
+        back_end=back_end, handle=SimpleNamespace(opencl_c_version=version)
+    )
+    assert program._standard(device) == standard
+
+
+def whole(text: str, seen: set[str]) -> str:
+    """A source with its includes in their places, each once."""
+
+    def included(match: re.Match[str]) -> str:
+        name = match[1]
+        if name in seen:
+            return ""
+        seen.add(name)
+        path = program.kernel_folder() / "include" / name
+        return whole(path.read_text(encoding="utf-8"), seen)
+
+    return program.INCLUDE.sub(included, text)
+
+
+def test_no_source_computes_before_it_forbids_contraction() -> None:
+    """A function before the pragma had a * b + c in one operation on some devices."""
+    folder = program.kernel_folder()
+    fields = ["ad4_field.clh", "vina_field.clh", "xscore_field.clh"]
+    sources = sorted(folder.rglob("*.cl"))
+    assert len(sources) > 10
+    for path in sources:
+        for field in fields:
+            seen: set[str] = set()
+            code = whole(path.read_text(encoding="utf-8"), seen)
+            code = whole(code.replace("#include FIELD", f'#include "{field}"'), seen)
+            code = re.sub(r"//[^\n]*", "", code)
+            if not re.search(r"\bfloat", code):
+                continue
+            body = re.search(r"\)\s*\{", code)
+            assert body is not None, path
+            assert 0 <= code.find("#pragma OPENCL FP_CONTRACT OFF") < body.start(), (path, field)

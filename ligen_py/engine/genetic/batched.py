@@ -41,6 +41,8 @@ Form = Literal["lanes", "sub_groups"]
 SOURCES: dict[Form, str] = {"lanes": "batched/lga_lanes.cl", "sub_groups": "batched/lga.cl"}
 FASTEST: dict[str, Form] = {"gpu": "sub_groups"}
 """The form by the kind of device; else `lanes`."""
+LOCAL_BYTES = 40_000
+"""Of a work-group of the form `sub_groups`, at most; some devices have 32 KiB."""
 JUDGE = "batched/lga_judge.cl"
 
 CLASSES = ((32, 32), (48, 32), (64, 32), (ATOM_CLASSES[-1], FREEDOM_CLASSES[-1]))
@@ -124,6 +126,18 @@ SUB_GROUPS_PER_UNIT = {"gpu": 32}
 """Sub-groups that keep a compute unit of a device busy."""
 FEW = 4
 """The same on other devices."""
+
+
+def form_of(device: Device) -> Form:
+    """The form for a device. In `sub_groups` a work-group reads in a launch what others wrote.
+
+    OpenCL 1.2, in which devices without its sub-groups or NVIDIA's are programmed, has no fence for
+    that: AMD's waits for the own work-group alone.
+    """
+    is_small = int(device.handle.local_mem_size) < LOCAL_BYTES
+    if device.back_end == "local" or is_small:
+        return "lanes"
+    return FASTEST.get(device.kind, "lanes")
 
 
 @dataclass(frozen=True)
@@ -371,7 +385,7 @@ class Lga:
                 where more is needed it lies in global memory. None: half the device's.
         """
         self.device, self.field = device, field
-        self.form: Form = form or FASTEST.get(device.kind, "lanes")
+        self.form: Form = form or form_of(device)
         self.kernel_seconds = 0.0
         self._lanes = lanes or device.sub_group_size
         self._splits = splits

@@ -358,7 +358,7 @@ def search(
         found = []
         for individual in range(settings.population):
             if generation and not individual:  # the best survives as it is
-                best = int(energies.argmin())
+                best = lowest(energies)
                 found.append(Improved(energies[best], population[best], 0))
                 continue
             if generation:
@@ -372,5 +372,10 @@ def search(
         due = settings.stop and (generation + 1) % looks_every(settings, size.torsions) == 0
         if (due and stop.look(energies)) or used >= evaluations:
             break
-    best = int(energies.argmin())
+    best = lowest(energies)
     return Run(float(energies[best]), population[best], used, generation + 1)
+
+
+def lowest(energies: np.ndarray) -> int:
+    """The number of the lowest energy, the first of equals; what is no number comes last."""
+    return int(np.where(np.isnan(energies), np.inf, energies).argmin())

@@ -63,6 +63,13 @@ HEATS = "batched/heats.cl"
 FASTEST = {"cpu": BY_LANES}
 """By kind of device (docs/notes/performance.md); `BY_SUB_GROUPS` where nothing was measured."""
 
+LOCAL_BYTES = 40_000
+"""Of a sub-group's pose in local memory, at most; devices with less take `BY_LANES`."""
+
+LIGANDS_PER_UNIT = {"gpu": 64}
+"""Ligands of a batch, at most, for each compute unit of a kind of device: a GPU that also draws a
+screen ends launches that last seconds. An H200 has 132 units."""
+
 GROUPS_PER_UNIT = 8
 """Work-groups of a launch, for each of a device's compute units, that keep it busy to the end."""
 
@@ -125,7 +132,11 @@ class Refiner:
     def __init__(self, device: Device, field: ChemicalField, source: str | None = None) -> None:
         """Upload the field's tables. `source`: the form, instead of the device's own."""
         self.device, self.field = device, field
-        self._source = source or FASTEST.get(device.kind, BY_SUB_GROUPS)
+        is_small = int(device.handle.local_mem_size) < LOCAL_BYTES
+        usual = BY_LANES if is_small else FASTEST.get(device.kind, BY_SUB_GROUPS)
+        self._source = source or usual
+        units = int(device.handle.max_compute_units)
+        self._most = LIGANDS_PER_UNIT.get(device.kind, BATCH_LIGANDS) * units
         self._tables = tuple(buffers.upload(device, table) for table in field.tables)
         self._cells: Any = None
         self.kernel_seconds = 0.0
@@ -250,7 +261,7 @@ class Refiner:
                         rivals[rows], return_index=True, return_counts=True
                     )
                     limits = np.append(first, len(rows))
-                    for start, end in spans(counted, BATCH_LIGANDS):
+                    for start, end in spans(counted, min(BATCH_LIGANDS, self._most)):
                         some = rows[limits[start] : limits[end]]
                         yield some, Classes(atoms, freedom, int(number))
 
