@@ -54,12 +54,16 @@ def ending_as_ctrl_c() -> Iterator[None]:
     kept = [
         one for one, does in usual.items() if does in (signal.SIG_DFL, signal.default_int_handler)
     ]
-    waiting: list[threading.Timer] = []
+    if not kept:  # all are ignored, or a block around this one hears them
+        yield
+        return
+    waiting: list[tuple[int, threading.Timer]] = []
 
     def again(number: int) -> None:
-        waiting.append(threading.Timer(AGAIN, os.kill, [os.getpid(), number]))
-        waiting[-1].daemon = True
-        waiting[-1].start()
+        timer = threading.Timer(AGAIN, os.kill, [os.getpid(), number])
+        timer.daemon = True
+        timer.start()
+        waiting.append((number, timer))
 
     def end(number: int, frame: FrameType | None) -> None:
         if _is_callback(frame):
@@ -92,8 +96,22 @@ def ending_as_ctrl_c() -> Iterator[None]:
         for one in kept:
             signal.signal(one, usual[one])
         sys.unraisablehook = before
-        for timer in waiting:
+        late = [number for number, timer in waiting if timer.is_alive()]
+        for _, timer in waiting:
             timer.cancel()
+        if late:
+            raise KeyboardInterrupt if late[0] == signal.SIGINT else Ended(late[0])
+
+
+@contextmanager
+def ending_as_asked() -> Iterator[None]:
+    """As `ending_as_ctrl_c`, for a program of someone else: then the signal does what it did."""
+    try:
+        with ending_as_ctrl_c():
+            yield
+    except Ended as ended:
+        signal.raise_signal(ended.value)
+        raise
 
 
 def _is_callback(frame: FrameType | None) -> bool:

@@ -35,6 +35,7 @@ def run(
     jobs: int = 1,
     controls: bool = True,
     watch: Watch = lambda stage: None,
+    most: int = 0,
 ) -> Path:
     """Run a campaign from its library files to the campaign file, whose path is returned.
 
@@ -48,9 +49,10 @@ def run(
         jobs: processes that parse.
         controls: whether reference ligands are docked, too.
         watch: called with the name of each stage before it starts.
+        most: records that may be docked; 0: any number.
 
     Raises:
-        InputError: a file cannot be used.
+        InputError: a file cannot be used, or there are more records.
         DeviceError: there is no such device, or it failed.
     """
     results = folder / FOLDER
@@ -61,7 +63,7 @@ def run(
         if not part.pocket.exists():
             watch("pocket")
             make_pocket(plan, pocket, part.pocket)
-    _parse(plan, parts, jobs, watch)
+    _parse(plan, parts, jobs, watch, most)
     for part in parts:
         with handing_on():
             for stage in screen(plan.settings.search):
@@ -95,7 +97,9 @@ def make_pocket(plan: Workplan, pocket: str, output: Path) -> None:
     STAGES["pocket"].run(inputs, plan.settings.pocket, None, output)
 
 
-def _parse(plan: Workplan, parts: tuple[PartFiles, ...], jobs: int, watch: Watch) -> None:
+def _parse(
+    plan: Workplan, parts: tuple[PartFiles, ...], jobs: int, watch: Watch, most: int
+) -> None:
     """Parse each chunk of each library once, in their order."""
     files = {(part.library, part.ligands.stem): part.ligands for part in parts}
     records: Counter[str] = Counter()
@@ -109,6 +113,10 @@ def _parse(plan: Workplan, parts: tuple[PartFiles, ...], jobs: int, watch: Watch
         }
         STAGES["parse"].run(inputs, plan.parse_options(library), None, output, jobs=jobs)
         records[library] += len(read_columns(output, LIGANDS, ("entries/line",))["entries/line"])
+        if most and records.total() > most:
+            raise InputError(
+                f"there are more than {most:,} molecules; write a config file and use `ligen run`"
+            )
     for library, chunk in files:
         if not records[library]:
             source = plan.source(library, chunk)

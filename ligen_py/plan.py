@@ -154,13 +154,17 @@ def _plan(options: argparse.Namespace) -> None:
 
 def _overridden(plan: Workplan) -> Iterator[str]:
     """Says which keys of its effort the config sets to something else."""
-    effort = plan.settings.effort
-    usual, keys = Method(effort=effort, search=plan.settings.search), []
+    effort, search = plan.settings.effort, plan.settings.search
+    usual, keys = Method(effort=effort, search=search), []
+    if search != Method(effort=effort).search:
+        keys.append("search")
     for section, preset in PRESETS[effort].items():
         mine, its = getattr(plan.settings, section), getattr(usual, section)
         # Where networks are for the best alone, or not installed, the functions are other ones.
         free = {"functions", "rank_by"} if plan.settings.networks.best else set()
         differ = [key for key in preset if getattr(mine, key) != getattr(its, key)]
+        if "functions" in differ:  # without gnina among them networks rank no molecule
+            free |= {"rank_by"}
         keys += [f"{section}.{key}" for key in differ if key not in free]
     if keys:
         yield f"of the effort's keys the file sets others: {', '.join(keys)}"

@@ -15,7 +15,7 @@ from ligen_py.api.ligands import Source, sources_of
 from ligen_py.api.pocket import Pocket
 from ligen_py.campaign.workplan import Workplan
 from ligen_py.chain import STAGES, screen
-from ligen_py.ending import ending_as_ctrl_c
+from ligen_py.ending import ending_as_asked
 from ligen_py.errors import InputError, close_to
 from ligen_py.molecules.given import Molecule
 from ligen_py.pipeline import FOLDER, Watch
@@ -108,14 +108,14 @@ def dock(
     replaced = written(kept) if kept is not None and overwrite else []
     if kept is not None and not overwrite and (there := standing(kept)):
         raise InputError(f"{kept}: contains {there} already; name another folder, or delete them")
-    with ending_as_ctrl_c(), _working_folder(kept) as work:
+    with ending_as_asked(), _working_folder(kept) as work:
         sources, failures = sources_of(ligands, work / FOLDER / "input")
         if not sources:
             return Hits([], failures, [], [], None, None)
         plan = _plan(pocket, sources, effort, _sections(settings, effort, seed, ph), work)
-        _require_few(plan)
         _put_pocket(plan, pocket, work, redock)
-        campaign = run_pipeline(plan, work, device, jobs or _jobs(sources), redock, watch)
+        workers = jobs or _jobs(sources)
+        campaign = run_pipeline(plan, work, device, workers, redock, watch, EVERY)
         with open_campaign(campaign) as opened:
             hits = _read(plan, opened, campaign, sources, failures, poses, kept)
         if kept is not None and len(hits):
@@ -237,16 +237,6 @@ def _sections(
         found[name] = {"seed": seed} | found.get(name, {})
     found["parse"] = {"ph": ph} | found["parse"]
     return found
-
-
-def _require_few(plan: Workplan) -> None:
-    """InputError where there are too many molecules to hold all hits in memory, by files' sizes."""
-    count = sum(map(plan.records, plan.settings.libraries))
-    if count > EVERY:
-        raise InputError(
-            f"there are about {count:,.0f} molecules; for more than {EVERY:,} write a config file "
-            "and use `ligen run`"
-        )
 
 
 def _jobs(sources: Mapping[str, Source]) -> int:

@@ -365,10 +365,6 @@ class Workplan:
         """Megabytes that the screening of a chunk needs."""
         return max(8000, round(2000 + SCREEN_MB * self._records(library, chunk)))
 
-    def records(self, library: str) -> float:
-        """About how many records a library has, by the size of its files."""
-        return sum(self._records(library, chunk) for chunk in self._chunk_files[library])
-
     def _records(self, library: str, chunk: str) -> float:
         """About how many records a chunk has; 0 where nothing is known of its file."""
         file = self._chunk_files.get(library, {}).get(chunk)

@@ -173,6 +173,6 @@ def declared(structs: Structs) -> str:
 def _standard(device: Device) -> str:
     if device.back_end != "khr":
         return "CL1.2"
-    # Of OpenCL 2.1 on there are the sub-groups, but a driver need not know a later language.
-    version = re.search(r"OpenCL C (\d+)", device.handle.opencl_c_version)
-    return "CL3.0" if version is None or int(version[1]) >= 3 else "CL2.0"
+    # Drivers of OpenCL 2.1 have sub-groups, too, but not the later language.
+    version = re.match(r"OpenCL (\d+)", device.handle.version)
+    return "CL2.0" if version is not None and int(version[1]) == 2 else "CL3.0"

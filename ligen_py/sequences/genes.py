@@ -276,7 +276,9 @@ def _every_line(stream: BinaryIO) -> Iterator[bytes]:
 def _attributes(text: str) -> dict[str, list[str]]:
     """The values of the last column's `ALIASES`."""
     found: dict[str, list[str]] = {}
-    quoted = any(";" in value for value in text.split('"')[1::2])
+    before, *values = text.split('"')
+    # In GFF3, which has '=', quotes mean nothing.
+    quoted = "=" not in before and any(";" in value for value in values[::2])
     for item in QUOTED.findall(text) if quoted else text.split(";"):
         match = ATTRIBUTE.match(item)
         value = match[3].strip() if match else ""

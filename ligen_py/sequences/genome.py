@@ -177,8 +177,9 @@ def _load(cache: Path, digest: str) -> Genome | None:
         words = layout(arrays["lengths"])[1]
         if planes.shape != (3, words) or planes.dtype != np.uint32:
             raise ValueError("planes")
-        if _checksums(planes) != records["checksums"]:
-            raise ValueError("its checksums differ")
+        with ThreadPoolExecutor(min(THREADS, granted.cores())) as pool:
+            if list(pool.map(zlib.crc32, _blocks(planes))) != records["checksums"]:
+                raise ValueError("its checksums differ")
         return Genome(
             planes=planes,
             names=tuple(records["names"]),
@@ -194,12 +195,10 @@ def _load(cache: Path, digest: str) -> Genome | None:
         return None
 
 
-def _checksums(planes: np.ndarray) -> list[int]:
-    """CRC-32 of each block of some planes; several threads read at once."""
+def _blocks(planes: np.ndarray) -> Iterator[memoryview]:
+    """Some planes in the blocks that have a CRC-32."""
     content = planes.data.cast("B")
-    blocks = (content[start : start + CHECKED] for start in range(0, len(content), CHECKED))
-    with ThreadPoolExecutor(min(THREADS, granted.cores())) as pool:
-        return list(pool.map(zlib.crc32, blocks))
+    return (content[start : start + CHECKED] for start in range(0, len(content), CHECKED))
 
 
 def _tidy(cache: Path) -> None:
@@ -261,7 +260,8 @@ def _save(home: Path, genome: Genome) -> None:
             "headers": genome.headers,
             "lengths": genome.lengths.tolist(),
             "starts": genome.starts.tolist(),
-            "checksums": _checksums(genome.planes),
+            # By this thread alone: it may outlive the interpreter's pools of threads.
+            "checksums": list(map(zlib.crc32, _blocks(genome.planes))),
             "other_places": genome.other_places.tolist(),
             "other_letters": genome.other_letters.tobytes().decode(),
         }
@@ -271,6 +271,9 @@ def _save(home: Path, genome: Genome) -> None:
         folder = home.with_name(f"{genome.digest()[:32]}-v{VERSION}")
         home.rename(folder)
         sync(folder.parent)
+        for older in folder.parent.glob(f"{genome.digest()[:32]}-v*"):
+            if older != folder:  # of an earlier version, which took as much room
+                shutil.rmtree(older, ignore_errors=True)
     except OSError as error:
         shutil.rmtree(home, ignore_errors=True)
         if not folder.is_dir():  # else another process was first

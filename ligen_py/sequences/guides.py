@@ -200,9 +200,9 @@ def read_guides(path: Path) -> list[tuple[str, str, int | None]]:
         words = line.replace(",", " ").split()
         if not words or line.startswith("#"):
             continue
-        # Blanks may stand beside commas and tabs; an empty cell is no blank.
-        cells = re.split("[\t,]", line)
-        if len(cells) > 1 and not all(cell.strip() for cell in cells[:2]):
+        # An empty cell of what would be the first guide must not make it a line of titles.
+        cells = re.split("[\t,]", line.strip("\t, \r"))
+        if not (found or begun) and len(cells) > 1 and not cells[1].strip():
             words = words[:1]
         title = not (begun or found) and TITLE.fullmatch("".join(words[1:2]).upper())
         if len(words) < 2 or title or (not found and fault_of(_upper(words[1])) is not None):

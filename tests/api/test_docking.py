@@ -310,9 +310,7 @@ def test_too_many_molecules_for_one_line_are_a_sentence(
 ) -> None:
     monkeypatch.setattr(docking, "EVERY", 3)
     (tmp_path / "many.smi").write_text("CCO ethanol\n" * 100)
-    with pytest.raises(
-        InputError, match=r"about .* molecules; for more than 3 write a config file"
-    ):
+    with pytest.raises(InputError, match="there are more than 3 molecules; write a config file"):
         dock(pocket, tmp_path / "many.smi")
 
 

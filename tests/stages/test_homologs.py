@@ -245,15 +245,20 @@ def test_records_that_are_not_searched_are_told_at_every_search(
     assert "not searched: 1, such as empty, which has no residues" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("is_cut", "why"),
+    [(True, "not a complete HDF5 file"), (False, "damaged (its checksum differs)")],
+)
 def test_a_damaged_database_of_the_cache_is_converted_again(
-    search: Search, capsys: pytest.CaptureFixture[str]
+    search: Search, capsys: pytest.CaptureFixture[str], is_cut: bool, why: str
 ) -> None:
     assert search.homologs() == 0
     (kept,) = (search.folder / "c").glob("*.h5")
     whole = kept.read_bytes()
-    kept.write_bytes(whole[:3000])
+    other = bytes(255 - byte for byte in whole[-500:-400])
+    kept.write_bytes(whole[:3000] if is_cut else whole[:-500] + other + whole[-400:])
     assert search.homologs(output="again.h5") == 0
-    assert f"{kept}: not a complete HDF5 file; it is converted again" in capsys.readouterr().err
+    assert f"{kept}: {why}; it is converted again" in capsys.readouterr().err
     assert kept.read_bytes() == whole
     first, again = (search.folder / name for name in ("hits.h5", "again.h5"))
     assert first.read_bytes() == again.read_bytes()

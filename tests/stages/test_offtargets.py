@@ -219,6 +219,7 @@ def test_a_pam_is_as_wide_as_the_fewest_n_of_a_guide(case: Path) -> None:
 
 def test_few_rows_are_kept_of_many_as_of_all(case: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(results, "AT_ONCE", 7)  # many pieces, each with some rows of a guide
+    monkeypatch.setattr(results, "HELD", 20)
     (case / "guides.tsv").write_text(f"a\t{GUIDE}\nb\t{GUIDE[::-1]}\n")
     flags = ["--genome", case / "genome.fa", "--guides", case / "guides.tsv", "--mismatches", "12"]
     flags += ["--dna-bulge", "1", "--cache", case / "cache"]

@@ -50,19 +50,17 @@ def test_rows_are_declared_as_numpy_lays_them_out() -> None:
 @pytest.mark.parametrize(
     ("back_end", "version", "standard"),
     [
-        ("khr", "OpenCL C 3.0", "CL3.0"),
-        ("khr", "OpenCL C 2.0 ", "CL2.0"),  # a driver of OpenCL 2.1
-        ("khr", "OpenCL C 1.2 ", "CL2.0"),  # as some of OpenCL 3.0 say of older programs
-        ("ptx", "OpenCL C 1.2 ", "CL1.2"),
-        ("local", "OpenCL C 2.0 ", "CL1.2"),
+        ("khr", "OpenCL 3.0 (Build 0)", "CL3.0"),
+        ("khr", "OpenCL 3.0 NEO ", "CL3.0"),
+        ("khr", "OpenCL 2.1 NEO ", "CL2.0"),
+        ("ptx", "OpenCL 3.0 CUDA", "CL1.2"),
+        ("local", "OpenCL 2.0 AMD-APP (3581.0)", "CL1.2"),
     ],
 )
 def test_a_driver_is_given_a_language_that_it_knows(
     back_end: str, version: str, standard: str
 ) -> None:
-    device: Any = SimpleNamespace(
-        back_end=back_end, handle=SimpleNamespace(opencl_c_version=version)
-    )
+    device: Any = SimpleNamespace(back_end=back_end, handle=SimpleNamespace(version=version))
     assert program._standard(device) == standard
 
 

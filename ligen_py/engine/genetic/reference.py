@@ -310,7 +310,8 @@ class Stop:
 
     def look(self, energies: np.ndarray) -> bool:
         """Whether the run has ended: neither the best tenth nor the best improves."""
-        milli = np.rint(np.clip(energies, -LIMIT, LIMIT) * 1000).astype(int)
+        known = np.where(np.isnan(energies), LIMIT, energies)
+        milli = np.rint(np.clip(known, -LIMIT, LIMIT) * 1000).astype(int)
         tenth = max(1, len(energies) // TENTH)
         ordered = milli[np.argsort(milli, kind="stable")]
         self.sums = [*self.sums, int(ordered[:tenth].sum())][-LOOKS:]

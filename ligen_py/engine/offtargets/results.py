@@ -26,6 +26,9 @@ from ligen_py.sequences.planes import Genome
 AT_ONCE = 1 << 15
 """Sites whose letters a thread has in memory: few, so that the same memory is used again."""
 
+HELD = 1 << 20
+"""Rows that are gathered before those beyond the most of a guide are left out."""
+
 THREADS = 8
 """That turn sites into rows, at most."""
 
@@ -53,33 +56,46 @@ def rows_of(
     marks = np.searchsorted(starts, np.arange(AT_ONCE, len(order), AT_ONCE))
     cuts = [0, *sorted(set(starts[marks[marks < len(starts)]].tolist())), len(order)]
 
-    def some(cut: tuple[int, int]) -> tuple[Alignments, np.ndarray]:
+    def some(cut: tuple[int, int]) -> tuple[Alignments, tuple[int, np.ndarray]]:
         """The rows of some sites, in no order, and the numbers of all."""
         part = align(genome, query, sites.taken(order[slice(*cut)]))
         # Before the choice: without its alignments with N a site may have others.
         part = part.taken(~unknown(part)) if skip_n else part
         part = part if every else canonical(query, part, nearest)
-        count = _counted(part, len(query.guides))
-        if most and (count.sum((1, 2)) > most).any():
-            part = part.taken(part.order())
-            part = part.taken(_among_first(part.guide, most))
-        return part, count
+        return _first_of_guides(part, most), _counted(part)
 
-    parts, counts = [], np.zeros((len(query.guides), KINDS, CLASSES), np.int64)
+    width = len(query.pattern) + query.dna_bulge
+    counts = np.zeros((len(query.guides), KINDS, CLASSES), np.int64)
+    parts: list[Alignments] = []
+    held = limit = 0
     with ThreadPoolExecutor(min(THREADS, granted.cores())) as pool:
-        for part, count in pool.map(some, itertools.pairwise(cuts)):
+        for part, (first, count) in pool.map(some, itertools.pairwise(cuts)):
+            counts[first : first + len(count)] += count
             parts.append(part)
-            counts += count
-    rows = Alignments.joined(parts, len(query.pattern) + query.dna_bulge)
+            held += len(part.guide)
+            if most and held > max(limit, HELD):
+                parts = [_first_of_guides(Alignments.joined(parts, width), most)]
+                held = len(parts[0].guide)
+                limit = 2 * held
+    rows = Alignments.joined(parts, width)
     return rows.taken(rows.order()), counts
 
 
-def _counted(rows: Alignments, guides: int) -> np.ndarray:
-    """The number of rows of each guide, kind and number of mismatches."""
-    shape = guides, KINDS, CLASSES
+def _first_of_guides(rows: Alignments, most: int) -> Alignments:
+    """At most `most` rows of each guide, the first ones; 0: all."""
+    if not most or not len(rows.guide) or np.bincount(rows.guide).max() <= most:
+        return rows
+    rows = rows.taken(rows.order())
+    return rows.taken(_among_first(rows.guide, most))
+
+
+def _counted(rows: Alignments) -> tuple[int, np.ndarray]:
+    """The first guide of some rows, and the number of rows from it on, as of `rows_of`."""
+    first = int(rows.guide.min()) if len(rows.guide) else 0
+    shape = int(rows.guide.max(initial=first)) + 1 - first, KINDS, CLASSES
     kind = np.where(rows.bulge == 2, 2, 0) + rows.size
-    place = np.ravel_multi_index((rows.guide, kind, rows.mismatches), shape)
-    return np.bincount(place, minlength=guides * KINDS * CLASSES).reshape(shape)
+    place = np.ravel_multi_index((rows.guide - first, kind, rows.mismatches), shape)
+    return first, np.bincount(place, minlength=int(np.prod(shape))).reshape(shape)
 
 
 def _among_first(guide: np.ndarray, most: int) -> np.ndarray:

@@ -8,12 +8,10 @@ import gemmi
 import numpy as np
 
 from ligen_py.molecules.elements import BOND_TOLERANCE, COVALENT_RADIUS, METALS
-from ligen_py.molecules.receptor.selection import POLYMER_LINKS, Selection, linked
+from ligen_py.molecules.receptor.selection import POLYMER_LINKS, SUGARS, Selection, linked
 from ligen_py.molecules.receptor.site import Site
 from ligen_py.molecules.residues import SAME_AS, atom_name
 from ligen_py.molecules.typing.xscore_residues import RECEPTOR_TYPE, is_standard
-
-SUGARS = (gemmi.ResidueKind.PYR, gemmi.ResidueKind.KET)
 
 NOT_EXPECTED = frozenset(("OXT", "SE"))
 

@@ -375,11 +375,11 @@ def _drop_hetero(
         elif site.distance(xyz).min() > most:
             kind = describe(selection, index, number in bound)
             selection.drop(index, f"{kind} farther than {most:g} A: {away(xyz, site)}{tie}", each)
-    same = np.isin(selection.residue, list(itself)) & (
-        nearest(selection.xyz, site.ligand) < SAME_PLACE
-    )
-    letters = set(selection.atoms.altloc[same])
-    return letters.pop() if len(letters) == 1 else ""
+    mine = np.isin(selection.residue, list(itself)) & selection.heavy
+    distance, altloc = nearest(selection.xyz, site.ligand), selection.atoms.altloc
+    letters = sorted(set(altloc[mine]) - {""})
+    # The ligand has one of its locations, and the others are farther from it.
+    return min(letters, key=lambda one: distance[mine & (altloc == one)].mean(), default="")
 
 
 def _is_there(distance: np.ndarray, altloc: np.ndarray) -> bool:

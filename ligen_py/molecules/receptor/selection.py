@@ -23,6 +23,8 @@ LINK = 2.0
 NEIGHBOUR = 2.6
 """No bond between the heavy non-metal atoms of `COVALENT_RADIUS` that occur here is longer."""
 
+SUGARS = (gemmi.ResidueKind.PYR, gemmi.ResidueKind.KET)
+
 ATOMS_APART, WATERS_APART = 1.0, 1.8
 """Angstrom; two residues outside the chains, or two waters, with nearer atoms are in one place."""
 
@@ -246,8 +248,9 @@ def choose_locations(selection: Selection, letter: str, beside: np.ndarray) -> N
 def drop_overlaps(selection: Selection, wanted: np.ndarray) -> None:
     """Keep one of residues outside the chains that stand in one place under two numbers.
 
-    Such as a zinc and a cadmium ion, or the two places of a ligand or a water. The one that is
-    wanted (mask of residues) stays, then the more occupied, then the first.
+    Such as a zinc and a cadmium ion, or the two places of a ligand or a water. What is wanted (mask
+    of residues) stays, then a molecule rather than an ion, and that rather than a water, then the
+    more occupied, then the first.
     """
     atoms = selection.atoms
     mine = selection.open & selection.heavy & ~selection.polymer[selection.residue]
@@ -260,7 +263,10 @@ def drop_overlaps(selection: Selection, wanted: np.ndarray) -> None:
     for first, second in [*np.stack([one, two], 1).tolist(), *np.stack([two, one], 1).tolist()]:
         rivals.setdefault(first, set()).add(second)
     index = dict(selection.residues(mine & np.isin(selection.residue, list(rivals))))
-    rank = {n: (not wanted[n], *_rank(atoms, rows), n) for n, rows in index.items()}
+    rank = {
+        n: (not wanted[n], selection.water[n], len(rows) == 1, *_rank(atoms, rows), n)
+        for n, rows in index.items()
+    }
     kept: set[int] = set()
     for number in sorted(rivals, key=rank.__getitem__):
         others = sorted(rivals[number] & kept)

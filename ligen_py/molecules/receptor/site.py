@@ -2,6 +2,7 @@
 
 import logging
 import math
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,8 +14,9 @@ from rdkit import Chem, rdBase
 from ligen_py.errors import InputError
 from ligen_py.molecules.elements import METALS
 from ligen_py.molecules.pdbqt_input import ligand_as_pdb
+from ligen_py.molecules.receptor import cofactors
 from ligen_py.molecules.receptor.cavity_files import read_found
-from ligen_py.molecules.receptor.selection import ATOMS_APART, LINK, Selection
+from ligen_py.molecules.receptor.selection import ATOMS_APART, LINK, SUGARS, Selection, near_pairs
 from ligen_py.molecules.receptor.structure import count_records, element_of, read_text
 from ligen_py.records.pocket import FoundCavity
 from ligen_py.settings.pocket import Site as SiteSettings
@@ -166,25 +168,58 @@ def site_of_residue(selection: Selection, word: str, half_side: float) -> Site:
         raise InputError(f"{selection.source}: ligand_name: {place} has no heavy atoms")
     words = f"centroid of the {len(ligand)} heavy atoms of {place}"
     if len(whole) > 1:
-        words += f" and {', '.join(str(selection.places[n]) for n in whole[1:])}, bound to it"
+        more = ", ".join(str(selection.places[one]) for one in whole[1:])
+        words += f" and {more}, bound to it"
+        log.warning("the reference ligand %s includes %s, bound to it", place, more)
     return _around(ligand, half_side, words)
 
 
 def _bound_residues(selection: Selection, number: int) -> list[int]:
-    """A residue and those outside the chains that bonds link to it, as of a ligand in parts."""
-    metal = np.isin(selection.atoms.symbol, list(METALS))
-    mine = selection.open & ~metal & ~(selection.polymer | selection.water)[selection.residue]
-    pairs = selection.pairs[mine[selection.pairs].all(axis=1)]
+    """A residue and those outside the chains that bonds link to it, as of a ligand in parts.
+
+    A cofactor, such as the FAD that an inhibitor is bound to, stays in the receptor, and so does
+    what is bound to a chain. Sugars are parts of a ligand.
+    """
+    atoms, chains = selection.atoms, selection.polymer[selection.residue]
+    pairs = selection.pairs[
+        (selection.open & ~np.isin(atoms.symbol, list(METALS)))[selection.pairs].all(axis=1)
+    ]
     near = np.linalg.norm(selection.xyz[pairs[:, 0]] - selection.xyz[pairs[:, 1]], axis=1)
-    ties = selection.residue[pairs]
+    letters = atoms.altloc[pairs]
+    is_one = (letters[:, 0] == letters[:, 1]) | (letters == "").any(axis=1)
+    on_chain = set(
+        selection.residue[pairs[(near < LINK) & is_one & chains[pairs].any(axis=1)]].flat
+    )
+    others = {
+        other
+        for other, place in enumerate(selection.places)
+        if other != number
+        and (
+            selection.polymer[other]
+            or selection.water[other]
+            or other in on_chain
+            or _is_cofactor(place.residue)
+        )
+    }
+    ties = selection.residue[pairs[is_one]]
     # What is nearer than a bond is another location of the same.
-    in_one_place = {frozenset(tie) for tie in ties[near < ATOMS_APART].tolist()}
-    links = [tie for tie in ties[near < LINK].tolist() if frozenset(tie) not in in_one_place]
+    in_one_place = {frozenset(tie) for tie in ties[near[is_one] < ATOMS_APART].tolist()}
+    links = [
+        tie
+        for tie in ties[near[is_one] < LINK].tolist()
+        if frozenset(tie) not in in_one_place and others.isdisjoint(tie)
+    ]
     found = [number]
     for one in found:
         beside = {other for tie in links if one in tie for other in tie}
         found += sorted(beside - set(found))
     return found
+
+
+def _is_cofactor(residue: str) -> bool:
+    """Whether a residue's name is that of a known cofactor which is no sugar."""
+    is_sugar = gemmi.find_tabulated_residue(residue).kind in SUGARS
+    return residue.upper() in cofactors.known() and not is_sugar
 
 
 def site_of_residues(selection: Selection, words: Sequence[str], half_side: float) -> Site:
@@ -304,29 +339,35 @@ def _pdb_file(text: str) -> np.ndarray | None:
                 if name not in places or _preferred(atom, places[name]):
                     places[name] = atom
     xyz = [np.array([atom.pos.tolist() for atom in one.values()]) for one in residues.values()]
-    first = _first_copy(list(names.values()), xyz)
+    is_ligand = sum(map(len, xyz)) <= MOST_ATOMS
+    first = _first_copy(list(names.values()), xyz) if is_ligand else range(len(xyz))
     _warn_of_others(len(structure) > 1 or len(first) < len(xyz))
     return np.concatenate([np.empty((0, 3)), *(xyz[number] for number in first)])
 
 
 def _first_copy(names: Sequence[str], xyz: Sequence[np.ndarray]) -> list[int]:
-    """Numbers of the residues but for molecules that have a name of one before them.
+    """Numbers of the residues but for molecules whose residues one before them has as well.
 
-    As of a dimer from which all lines with a ligand's name were taken.
+    As of a dimer from which all lines with a ligand's name were taken. Peptides and nucleic acids,
+    whose parts may have the same residues, are left as they are.
     """
+    owner = np.repeat(np.arange(len(xyz)), [len(one) for one in xyz])
+    points = np.concatenate([np.empty((0, 3)), *xyz])
     molecule = list(range(len(names)))
-    for one in range(len(names)):
-        for two in range(one):
-            if np.linalg.norm(xyz[one][:, None] - xyz[two], axis=2).min() < LINK:
-                old, new = molecule[one], molecule[two]
-                molecule = [new if number == old else number for number in molecule]
-    copies: set[int] = set()
-    for number in dict.fromkeys(molecule):
-        mine = {name for name, of in zip(names, molecule, strict=True) if of == number}
-        others = zip(names, molecule, strict=True)
-        before = {name for name, of in others if of < number and of not in copies}
-        copies |= {number} if mine & before else set()
-    return [row for row, number in enumerate(molecule) if number not in copies]
+    for one, two in owner[near_pairs(points, np.ones(len(points), bool), LINK)].tolist():
+        low, high = sorted((molecule[one], molecule[two]))
+        if low != high:
+            molecule = [low if number == high else number for number in molecule]
+    parts: dict[int, Counter[str]] = {}
+    for name, number in zip(names, molecule, strict=True):
+        parts.setdefault(number, Counter())[name] += 1
+    kept: list[int] = []
+    for number, mine in sorted(parts.items()):
+        known = [gemmi.find_tabulated_residue(name) for name in mine]
+        is_chain = any(one.is_amino_acid() or one.is_nucleic_acid() for one in known)
+        if is_chain or not any(mine <= parts[other] for other in kept):
+            kept.append(number)
+    return [row for row, number in enumerate(molecule) if number in kept]
 
 
 def _preferred(one: gemmi.Atom, other: gemmi.Atom) -> bool:

@@ -62,6 +62,12 @@ def test_a_semicolon_in_quotes_ends_no_attribute(tmp_path: Path) -> None:
     assert gene.exons == (Exon(100, 250), Exon(400, 500))
 
 
+def test_quotes_mean_nothing_in_gff3(tmp_path: Path) -> None:
+    line = 'chr1\tx\tCDS\t101\t200\t.\t+\t0\tID=c;Note=5" end;Parent=t1;product=3" exo;gene=ABC\n'
+    gene = read_annotation(written(tmp_path / "a.gff3", line)).gene("t1")
+    assert (gene.exons, gene.name) == ((Exon(100, 200),), "t1")
+
+
 def test_gff3_compressed(tmp_path: Path) -> None:
     path = tmp_path / "a.gff3.gz"
     path.write_bytes(gzip.compress(GFF.encode()))

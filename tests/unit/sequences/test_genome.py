@@ -5,6 +5,8 @@ import gzip
 import logging
 import os
 import struct
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -14,7 +16,7 @@ import pytest
 from ligen_py.errors import InputError
 from ligen_py.sequences import digests
 from ligen_py.sequences import genome as module
-from ligen_py.sequences.genome import finish_keeping, read_genome
+from ligen_py.sequences.genome import VERSION, finish_keeping, read_genome
 from ligen_py.sequences.planes import Genome
 
 RECORDS = {
@@ -161,6 +163,44 @@ def test_what_a_killed_process_left_in_the_cache_is_removed(tmp_path: Path) -> N
     finish_keeping()
     assert not old.exists()
     assert new.is_dir()  # another process may be at it
+
+
+ENDS = """
+import sys, time
+from pathlib import Path
+from ligen_py.sequences import genome
+
+own = genome.sync
+genome.sync = lambda path: (time.sleep(0.5), own(path))
+genome.read_genome(Path("a.fa"), Path("cache"))
+"""
+
+
+def test_a_genome_is_kept_by_a_process_that_ends_before(tmp_path: Path) -> None:
+    """Its pools of threads are gone by then."""
+    (tmp_path / "a.fa").write_bytes(lines(60))
+    (tmp_path / "cache" / f"{'0' * 32}-v2").mkdir(parents=True)
+    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[3])}
+    words = [sys.executable, "-c", ENDS]
+    done = subprocess.run(
+        words, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True
+    )
+    assert done.stderr == ""
+    names = [name for name in kept(tmp_path / "cache") if not name.startswith("0")]
+    assert [name.rpartition("-")[2] for name in names] == [f"v{VERSION}"]
+
+
+def test_an_older_version_of_a_genome_goes_when_the_new_one_is_kept(tmp_path: Path) -> None:
+    path, cache = tmp_path / "a.fa", tmp_path / "cache"
+    path.write_bytes(lines(60))
+    older = cache / f"{read_genome(path).digest()[:32]}-v2"
+    other = cache / f"{'0' * 32}-v2"
+    for one in (older, other):
+        one.mkdir(parents=True)
+    read_genome(path, cache)
+    finish_keeping()
+    assert not older.exists()
+    assert other.is_dir()
 
 
 def kept(cache: Path) -> list[str]:

@@ -104,6 +104,15 @@ def test_a_guide_whose_id_has_spaces_is_no_header(tmp_path: Path) -> None:
     assert as_query(path, PATTERN, 4).guides == (Guide("b", f"{GUIDE}NNN", 4),)
 
 
+@pytest.mark.parametrize(
+    "line", [f"a,{GUIDE},", f"a {GUIDE}\t", f"\ta\t{GUIDE}", f"a\t{GUIDE}\t4\t"]
+)
+def test_a_separator_at_the_end_of_a_line_is_no_fault(line: str, tmp_path: Path) -> None:
+    path = tmp_path / "guides.csv"
+    path.write_text(f"{line}\nb,,{GUIDE}\n")
+    assert [guide.name for guide in as_query(path, PATTERN, 4).guides] == ["a", "b"]
+
+
 @pytest.mark.parametrize("line", ["g1,,3", "g1\t\t3", f",{GUIDE}", "g1, ,"])
 def test_an_empty_cell_makes_no_header_of_a_guide(line: str, tmp_path: Path) -> None:
     """It vanished, and the guide with it."""

@@ -651,8 +651,9 @@ def test_an_alternate_location_is_that_of_the_reference_ligand(
 ) -> None:
     """Without it the pocket was the empty one, where the ligand was not in all molecules."""
     lines = [
-        het("C1", "LIG", 9, (0.0, 0.0, 0.0), "C", altloc="B", occupancy=0.3),
+        het("C1", "LIG", 9, (0.0, 0.0, 0.0), "C"),  # a core without a letter
         het("C2", "LIG", 9, (1.5, 0.0, 0.0), "C", altloc="B", occupancy=0.3),
+        het("C2", "LIG", 9, (1.5, 0.4, 0.0), "C", altloc="A", occupancy=0.7),
     ]
     for number, x in ((1, 6.0), (2, 20.0)):  # the second one is far from the ligand
         lines += [
@@ -742,12 +743,55 @@ def test_a_reference_ligand_of_several_residues_is_whole(
     site = site_of_residue(selection, "BTN", 10.0)
     assert site.source == "centroid of the 3 heavy atoms of A/BTN/300 and A/XYZ/301, bound to it"
     assert site.center[0] == pytest.approx(4.4 / 3)
-    assert caplog.messages == ["A/BTN/300 is the reference ligand; others so named: A/BTN/302"]
+    assert caplog.messages == [
+        "A/BTN/300 is the reference ligand; others so named: A/BTN/302",
+        "the reference ligand A/BTN/300 includes A/XYZ/301, bound to it",
+    ]
     found = rows(prepare(selection, site, Structure(), PocketSettings()))
     assert found["A/XYZ/301"][::2] == (
         "dropped",
         "the reference ligand itself, bound to A/BTN/300/C2",
     )
+
+
+@pytest.mark.parametrize(
+    ("name", "letters", "whole"),
+    [("XYZ", "  ", True), ("FAD", "  ", False), ("GAL", "  ", True), ("XYZ", "AB", False)],
+)
+def test_a_cofactor_that_is_bound_to_the_reference_ligand_stays(
+    tmp_path: Path, name: str, letters: str, whole: bool
+) -> None:
+    """Sugars are parts of a ligand, and another location is no part."""
+    lines = [
+        het("C1", "INH", 300, (0.0, 0.0, 0.0), "C", altloc=letters[0]),
+        het("C2", "INH", 300, (1.5, 0.0, 0.0), "C", altloc=letters[0]),
+        het("N5", name, 301, (2.9, 0.0, 0.0), "N", altloc=letters[1]),
+    ]
+    selection = open_structure(write(tmp_path / "a.pdb", [*ALANINES, *lines]), Structure())
+    assert len(site_of_residue(selection, "INH", 10.0).ligand) == 2 + whole
+
+
+def test_a_water_takes_no_cofactor_away(tmp_path: Path, ligand_site: Site) -> None:
+    """One of full occupancy in a molecule of less removed all of it."""
+    lines = [het(f"C{n}", "NAD", 500, (1.5 * n, 6.0, 0.0), "C", occupancy=0.8) for n in range(3)]
+    other = [
+        het("O", "HOH", 900, (0.3, 6.2, 0.0), "O"),
+        het("ZN", " ZN", 901, (3.0, 6.3, 0.0), "ZN"),
+    ]
+    found = rows(
+        keep(write(tmp_path / "a.pdb", [*ALANINES, *lines, *other]), ligand_site, waters="all")
+    )
+    assert found["A/NAD/500"][0] == "kept"
+    assert [found[f"A/{one}"][0] for one in ("HOH/900", "ZN/901")] == ["dropped", "dropped"]
+
+
+@pytest.mark.parametrize("names", [("ALA", "GLY", "ALA"), ("DA", "DT", "DA")])
+def test_a_peptide_with_a_gap_is_no_two_copies(tmp_path: Path, names: tuple[str, ...]) -> None:
+    lines = [
+        atom("CA", name, number, (9.0 * number, 0.0, 0.0)) for number, name in enumerate(names)
+    ]
+    path = write(tmp_path / "peptide.pdb", lines)
+    assert len(site_of_ligand(path, 10.0).ligand) == 3
 
 
 @pytest.mark.parametrize("apart", [5.0, 25.0])

@@ -1,0 +1,89 @@
+"""Signals that end a process, wherever they come."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from ligen_py.ending import Ended, callback, ending_as_asked, ending_as_ctrl_c
+
+
+@callback
+def of_c(number: int) -> None:
+    """Stands for a function that C calls: no exception comes out of it."""
+    signal.raise_signal(number)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+@pytest.mark.parametrize("is_late", [False, True])
+def test_a_signal_raises_once_it_is_heard(number: int, is_late: bool) -> None:
+    """A late one comes at the end of the block, which may come first."""
+
+    def block() -> None:
+        with ending_as_ctrl_c():
+            of_c(number)
+            if not is_late:
+                threading.Event().wait(10)
+
+    before = {one: signal.getsignal(one) for one in (number, signal.SIGTERM)}
+    with pytest.raises(KeyboardInterrupt) as caught:
+        block()
+    assert isinstance(caught.value, Ended) == (number != signal.SIGINT)
+    assert {one: signal.getsignal(one) for one in before} == before
+
+
+def test_a_block_within_another_leaves_signals_to_it() -> None:
+
+    def block() -> None:
+        with ending_as_ctrl_c():
+            outer = sys.unraisablehook
+            with ending_as_ctrl_c():
+                assert sys.unraisablehook is outer
+                of_c(signal.SIGTERM)
+                threading.Event().wait(10)
+
+    hook = sys.unraisablehook
+    with pytest.raises(Ended) as caught:
+        block()
+    assert caught.value.name == "SIGTERM"
+    assert sys.unraisablehook is hook
+
+
+def test_nothing_changes_in_another_thread() -> None:
+    found = []
+
+    def look() -> None:
+        with ending_as_ctrl_c():
+            found.append(signal.getsignal(signal.SIGTERM))
+
+    before = signal.getsignal(signal.SIGTERM)
+    thread = threading.Thread(target=look)
+    thread.start()
+    thread.join()
+    assert found == [before]
+
+
+SCRIPT = """
+import signal
+from ligen_py.ending import ending_as_asked
+with ending_as_asked():
+    signal.raise_signal(signal.SIGTERM)
+"""
+
+
+def test_a_script_of_someone_else_ends_by_the_signal() -> None:
+    done = subprocess.run(
+        [sys.executable, "-u", "-c", SCRIPT],
+        env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == -signal.SIGTERM
+    assert done.stderr == ""
+    with pytest.raises(ValueError, match="as it is"), ending_as_asked():
+        raise ValueError("as it is")
