@@ -4,7 +4,6 @@ Python calls a signal's handler wherever it is. What a handler raises while a C 
 callback never arrives: HDF5 goes on as if its data were written, and a file is damaged.
 """
 
-import os
 import signal
 import sys
 import threading
@@ -58,9 +57,11 @@ def ending_as_ctrl_c() -> Iterator[None]:
         yield
         return
     waiting: list[tuple[int, threading.Timer]] = []
+    mine = threading.get_ident()
 
     def again(number: int) -> None:
-        timer = threading.Timer(AGAIN, os.kill, [os.getpid(), number])
+        # To this thread, so that it ends what it waits for.
+        timer = threading.Timer(AGAIN, signal.pthread_kill, [mine, number])
         timer.daemon = True
         timer.start()
         waiting.append((number, timer))

@@ -5,11 +5,22 @@ import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from ligen_py.ending import Ended, callback, ending_as_asked, ending_as_ctrl_c
+from ligen_py.ending import ENDING, Ended, callback, ending_as_asked, ending_as_ctrl_c
+
+
+@pytest.fixture(autouse=True)
+def usual_handlers() -> Iterator[None]:
+    """Signals as in a terminal: a shell ignores SIGINT behind an '&', nohup SIGHUP."""
+    usual = {signal.SIGINT: signal.default_int_handler, **dict.fromkeys(ENDING, signal.SIG_DFL)}
+    before = {number: signal.signal(number, handler) for number, handler in usual.items()}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
 
 
 @callback
@@ -69,6 +80,7 @@ def test_nothing_changes_in_another_thread() -> None:
 
 SCRIPT = """
 import signal
+signal.signal(signal.SIGTERM, signal.SIG_DFL)
 from ligen_py.ending import ending_as_asked
 with ending_as_asked():
     signal.raise_signal(signal.SIGTERM)
