@@ -167,7 +167,7 @@ def _overridden(plan: Workplan) -> Iterator[str]:
             free |= {"rank_by"}
         keys += [f"{section}.{key}" for key in differ if key not in free]
     if keys:
-        yield f"of the effort's keys the file sets others: {', '.join(keys)}"
+        yield f"the file sets other values than the effort's: {', '.join(keys)}"
 
 
 def _networks(plan: Workplan) -> Iterator[str]:

@@ -326,7 +326,7 @@ def test_keys_of_an_effort_that_the_file_sets_are_told(
 ) -> None:
     """A copy of config.yaml set all of them, and no effort did anything."""
     found = list(_overridden(Workplan.of(config(**changes), "c.yaml", folder)))
-    words = f"of the effort's keys the file sets others: {', '.join(keys)}"
+    words = f"the file sets other values than the effort's: {', '.join(keys)}"
     assert found == ([words] if keys else [])
 
 
