@@ -60,13 +60,14 @@ def ending_as_ctrl_c() -> Iterator[None]:
     mine = threading.get_ident()
 
     def again(number: int) -> None:
-        # To this thread, so that it ends what it waits for.
+        """Send a signal once more, to this thread, so that it ends what it waits for."""
         timer = threading.Timer(AGAIN, signal.pthread_kill, [mine, number])
         timer.daemon = True
         timer.start()
         waiting.append((number, timer))
 
     def end(number: int, frame: FrameType | None) -> None:
+        """Raise, but not where that would be lost."""
         if _is_callback(frame):
             again(number)
             return
@@ -78,10 +79,12 @@ def ending_as_ctrl_c() -> Iterator[None]:
         raise Ended(number)
 
     def listen() -> None:
+        """Hear the signals, also those that the first one has had ignored."""
         for one in kept:
             signal.signal(one, end)
 
     def unraisable(lost: "sys.UnraisableHookArgs") -> None:
+        """Have a signal that was lost all the same come again."""
         if not isinstance(lost.exc_value, KeyboardInterrupt):
             before(lost)
             return

@@ -36,3 +36,8 @@ def bondi_radii(element: np.ndarray) -> np.ndarray:
         unknown = int(element[np.isnan(radii)][0])
         raise KeyError(f"no van der Waals radius for atomic number {unknown}")
     return radii
+
+
+LOCAL_BYTES = 40_000
+"""Of local memory for a pose that a sub-group shares, at most. Devices with less (some have 32 KiB)
+take a kernel in which each lane has a pose."""

@@ -14,7 +14,7 @@ from typing import Any, Literal
 import numpy as np
 
 from ligen_py.engine.batches import by_batches
-from ligen_py.engine.constants import ATOM_CLASSES
+from ligen_py.engine.constants import ATOM_CLASSES, LOCAL_BYTES
 from ligen_py.engine.functions.ad4.constants import (
     CHARGE_SOLVATION,
     COULOMB,
@@ -41,8 +41,6 @@ Form = Literal["lanes", "sub_groups"]
 SOURCES: dict[Form, str] = {"lanes": "batched/lga_lanes.cl", "sub_groups": "batched/lga.cl"}
 FASTEST: dict[str, Form] = {"gpu": "sub_groups"}
 """The form by the kind of device; else `lanes`."""
-LOCAL_BYTES = 40_000
-"""Of a work-group of the form `sub_groups`, at most; some devices have 32 KiB."""
 JUDGE = "batched/lga_judge.cl"
 
 CLASSES = ((32, 32), (48, 32), (64, 32), (ATOM_CLASSES[-1], FREEDOM_CLASSES[-1]))

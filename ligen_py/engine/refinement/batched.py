@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ligen_py.engine.batches import by_batches, spans
-from ligen_py.engine.constants import ATOM_CLASSES
+from ligen_py.engine.constants import ATOM_CLASSES, LOCAL_BYTES
 from ligen_py.engine.filtering.batched import BATCH_BYTES, PLACE_BYTES, Call
 from ligen_py.engine.geometry import in_blocks
 from ligen_py.engine.pose_arrays import joined_slices, ranges
@@ -62,9 +62,6 @@ HEATS = "batched/heats.cl"
 
 FASTEST = {"cpu": BY_LANES}
 """By kind of device (docs/notes/performance.md); `BY_SUB_GROUPS` where nothing was measured."""
-
-LOCAL_BYTES = 40_000
-"""Of a sub-group's pose in local memory, at most; devices with less take `BY_LANES`."""
 
 LIGANDS_PER_UNIT = {"gpu": 64}
 """Ligands of a batch, at most, for each compute unit of a kind of device: a GPU that also draws a
