@@ -475,7 +475,11 @@ def _stale_list(plan: Workplan, folder: Path) -> Iterator[str]:
     path = folder / "results" / "manifest.tsv"
     if not path.exists():
         return
-    found = plan.manifest().differences(read_manifest(path).moved(folder))
+    try:
+        found = plan.manifest().differences(read_manifest(path).moved(folder))
+    except InputError as error:
+        yield f"{error}; delete it, and a run makes it again"
+        return
     if found:
         more = f", and {len(found) - 1} more" if len(found) > 1 else ""
         yield f"{path} is stale: it {found[0]}{more}; a run makes it again"
@@ -483,7 +487,10 @@ def _stale_list(plan: Workplan, folder: Path) -> Iterator[str]:
 
 def _lost(plan: Workplan, folder: Path, command: str) -> Iterator[str]:
     """Files of an earlier run that are not there, or no longer as it wrote them."""
-    lost = plan.lost(folder)
+    try:
+        lost = plan.lost(folder)
+    except InputError:  # the list of parts is damaged, as said above
+        return
     for file, how in lost[:LOST]:
         yield f"{file} {how}; '{command}' makes it again"
     if len(lost) > LOST:

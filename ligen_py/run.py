@@ -41,7 +41,10 @@ NO_RUN |= {"--rulegraph", "--delete-all-output", "--list-changes"}
 A_PART = frozenset(("--until", "-U", "--omit-from", "-O", "--batch"))
 """Flags with which it makes a part of a campaign; the table may be of an earlier run then."""
 
-IN_CHUNKS = frozenset(name for name, stage in STAGES.items() if stage.path.endswith(PART))
+UNTIL, FORCED = ("--until", "-U"), ("--forcerun", "-R")
+"""Flags with names of rules behind them: which to end with, and which to run again."""
+
+IN_CHUNKS = tuple(name for name, stage in STAGES.items() if stage.path.endswith(PART))
 """Stages that run in the job of a chunk."""
 
 VALIDATE: tuple[str, ...] = ("validate",)
@@ -125,6 +128,7 @@ def command(name: str, description: str | None, argv: Sequence[str] | None) -> i
 def _run(options: argparse.Namespace) -> None:
     if importlib.util.find_spec("snakemake") is None:
         raise UsageError("Snakemake is missing; install it: pip install 'ligen_py[workflow]'")
+    options.flags = _apart(options.flags)
     chosen = _profile(options.profile)
     folder = options.directory or options.config.parent
     if folder.resolve().is_relative_to(PACKAGE):
@@ -143,9 +147,12 @@ def _run(options: argparse.Namespace) -> None:
     if not {*NO_RUN - DRY_RUN, "-F", "--forceall"} & set(options.flags):
         require_records(folder)
     if not NO_RUN & set(options.flags):
-        with suppress(InputError):  # the list of parts is damaged, and may be made again now
-            for file, how in plan.lost(folder)[:LOST]:
-                log.warning("%s %s; it is made again", file, how)
+        try:
+            lost = plan.lost(folder)
+        except InputError as error:
+            raise InputError(f"{error}; delete it and type the same command again") from error
+        for file, how in lost[:LOST]:
+            log.warning("%s %s; it is made again", file, how)
     before = _logs(folder)
     table = folder / "results" / "report.txt"
     reported = table.stat().st_mtime_ns if table.is_file() else 0
@@ -181,21 +188,44 @@ def _run(options: argparse.Namespace) -> None:
     _warn(folder, plan.ranked)
 
 
+def _apart(flags: Sequence[str]) -> list[str]:
+    """Flags of Snakemake, with words of their own for the rules that one with '=' names.
+
+    UsageError where one asks for a stage that is a part of a job only.
+
+    >>> _apart(["--until=parse", "--forcerun=score", "--cores=2"])
+    ['--until', 'parse', '--forcerun', 'score', '--cores=2']
+    """
+    words: list[str] = []
+    flag = ""
+    for given in flags:
+        name, equals, value = given.partition("=")
+        words += [name, value] if equals and name in (*UNTIL, *FORCED) else [given]
+        flag = name if given.startswith("-") else flag
+        if words[-1] in IN_CHUNKS and flag not in FORCED:
+            raise UsageError(
+                f"{flag or 'the target'} {words[-1]}: it is a part of the job screen; name "
+                f"that, or have every part run it again with -R {words[-1]}"
+            )
+    return words
+
+
 def _once(flags: Sequence[str]) -> list[str]:
-    """Flags of Snakemake without the stages of a chunk behind -R, which a run has just made again.
+    """Flags of Snakemake without what a run has just made again, behind -R.
 
-    That they were asked for is kept beside the results: a second run has the libraries' chunks run
-    them, and would have the controls' run them once more.
+    Pockets are all made for the controls. That stages of a chunk were asked for is kept beside the
+    results: a second run has the libraries' chunks run them, and would have the controls' run them
+    once more.
 
-    >>> _once(["-R", "score", "--keep-going"]), _once(["--forcerun", "parse", "score"])
+    >>> _once(["-R", "score", "--keep-going"]), _once(["--forcerun", "parse", "pocket"])
     (['-R', '--keep-going'], ['--forcerun', 'parse'])
     """
     words: list[str] = []
     forced = False
     for flag in flags:
         if flag.startswith("-"):
-            forced = flag in ("-R", "--forcerun")
-        if not (forced and flag in IN_CHUNKS):
+            forced = flag in FORCED
+        if not (forced and flag in (*IN_CHUNKS, "pocket")):
             words.append(flag)
     return words
 
@@ -206,7 +236,7 @@ def _until_parsed(flags: Sequence[str], files: Sequence[str]) -> list[str]:
     Of the jobs of a rule that stands there it lets none begin that awaits another of them, as parts
     do that are parsed one after another. The controls' own parts await none.
 
-    >>> _until_parsed(["-n", "--until=parse", "--touch", "parse"], ["3-of-3.h5", "crystal.h5"])
+    >>> _until_parsed(["-n", "--until", "parse", "--touch", "parse"], ["3-of-3.h5", "crystal.h5"])
     ['-n', '--until', '3-of-3.h5', 'crystal.h5', '--touch', 'parse']
     >>> _until_parsed(["-U", "pocket", "parse"], ["3-of-3.h5"])
     ['-U', 'pocket', '3-of-3.h5']
@@ -215,10 +245,8 @@ def _until_parsed(flags: Sequence[str], files: Sequence[str]) -> list[str]:
     last = False
     for flag in flags:
         if flag.startswith("-"):
-            last = flag in ("--until", "-U")
-        if flag == "--until=parse" and files:
-            words += ["--until", *files]
-        elif last and flag == "parse" and files:
+            last = flag in UNTIL
+        if last and flag == "parse" and files:
             words += files
         else:
             words.append(flag)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ligen_py.campaign.workplan import Workplan
-from ligen_py.chain import FILES
+from ligen_py.chain import BEST, FILES
 
 PART = re.compile(r"(?P<label>.*?)\d+(?P<count>-of-\d+\.h5)")
 """Name of the file of a part."""
@@ -27,9 +27,15 @@ class OldParts(NamedTuple):
 
 
 def old_parts(plan: Workplan, results: Path) -> Iterator[OldParts]:
-    """Files beside those of the campaign's parts that are named like parts, and are none."""
+    """Files that are named like parts of the campaign, and are none of them.
+
+    Those of targets and libraries that it has no longer, too.
+    """
     now = _part_files(plan, str(results))
-    for folder in sorted({path.parent for path in now}):
+    best = {f"{BEST}{search}" for search in plan.searches.selective}  # of the anti-targets
+    for folder in sorted({path.parent for path in results.rglob("*-of-*.h5")}):
+        if folder.name in best:
+            continue
         found: dict[str, list[Path]] = {}
         for path in folder.glob("*.h5"):
             if path not in now and (name := PART.fullmatch(path.name)):

@@ -213,6 +213,8 @@ class Workplan:
 
         InputError names the keys that lead to it.
         """
+        if not given.strip():
+            raise InputError(f"{self.config.place(*keys)}: is empty; name a file or a folder")
         if not given.startswith(INSTALLED):
             try:
                 return self.folder / Path(given).expanduser()
@@ -574,7 +576,7 @@ class Workplan:
         """
         results = folder / "results"
         missing, listed = self.missing(results), results / "manifest.tsv"
-        if missing and listed.exists():
+        if listed.exists():
             known = {part.label for part in read_manifest(listed).parts}
             new = [part for part in self.manifest(str(results)).parts if part.label not in known]
             files = {getattr(part, kind) for part in new for kind in FILES}

@@ -366,6 +366,7 @@ def test_a_path_can_lie_inside_an_installed_package(folder: Path) -> None:
         ({"libraries": {"lib": {"file": "package:../x"}}}, "is not installed"),
         ({"libraries": {"lib": {"file": "package:glob/x"}}}, "is not installed"),
         ({"libraries": {"lib": {"file": "~no-such-user/x.smi"}}}, "no such home folder"),
+        ({"libraries": {"lib": {"file": ""}}}, "'libraries.lib.file': is empty; name a file or a"),
         ({"targets": {"a" * 60: {"receptor": "r.pdb", "site": {"ligand": "l.sdf"}}}}, "at most"),
         ({"targets": {"a": {"receptor": "r.pdb", "site": {"ligand": "q.sdf"}}}}, "site.ligand"),
         ({"targets": {"a": {"receptor": "q.pdb", "site": {"ligand": "l.sdf"}}}}, "a.receptor"),

@@ -6,7 +6,7 @@ from typing import Any
 from ligen_py.campaign.old_parts import OldParts, old_parts
 from ligen_py.campaign.workplan import Workplan
 from ligen_py.plan import _old_parts
-from tests.unit.test_campaign import config
+from tests.unit.test_campaign import ANTI, config
 
 
 def campaign(folder: Path, **changes: Any) -> Workplan:
@@ -67,4 +67,20 @@ def test_a_pattern_takes_no_file_of_the_campaign(tmp_path: Path) -> None:
     assert [old.pattern for old in old_parts(plan, results)] == [
         f"{folder}/1-of-2.h5",
         f"{folder}/b[[]1].smi.[0-9]*-of-2.h5",
+    ]
+
+
+def test_parts_of_a_target_and_a_library_that_are_no_more_are_named(tmp_path: Path) -> None:
+    results = tmp_path / "results"
+    search = {"target": "a", "query": None, "database": "q.fa", "structures": ANTI}
+    for library in ("old", "new"):
+        plan = campaign(
+            tmp_path, libraries={library: {"file": "lib.smi"}}, homologs={"like": search}
+        )
+        write(plan, results)
+    anti = Path(next(iter(plan.searches.antitarget_scores("like", str(results)).values())))
+    anti.parent.mkdir(parents=True)
+    anti.write_text("one")
+    assert [old.pattern.removeprefix(f"{results}/") for old in old_parts(plan, results)] == [
+        f"{folder}/old/[0-9]*-of-1.h5" for folder in ("ligands", "scores/a", "scores/b")
     ]

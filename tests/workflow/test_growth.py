@@ -232,6 +232,15 @@ def test_a_library_replaced_by_an_older_file_is_noticed(folder: Path) -> None:
     assert "has changed" not in ligen(folder, "plan", "c.yaml", "--sample", "1").stdout
 
 
+def test_a_new_time_alone_makes_nothing_again(folder: Path) -> None:
+    """Nor where a file is larger than Snakemake compares, as copies and receptors of proteins."""
+    assert run_local(folder).returncode == 0  # remembers where this copy's files lie
+    (folder / "library/a.smi").touch()
+    planned = run_local(folder, "--dry-run", "--max-checksum-file-size", "0")
+    assert planned.returncode == 0, planned.stdout
+    assert jobs(planned.stdout) == {}, planned.stdout
+
+
 def test_equal_size_and_time_are_noticed_by_deep_alone(folder: Path) -> None:
     path = folder / "library/a.smi"
     assert run_local(folder).returncode == 0  # remembers where this copy's files lie
@@ -289,6 +298,29 @@ def test_a_stage_that_was_asked_for_again_is_not_forgotten(folder: Path) -> None
     asked = run_local(folder, "results/.again/score", "-R", "score")
     assert asked.returncode == 0, asked.stdout
     assert jobs(run_local(folder, "--dry-run").stdout)["screen"] == 2
+
+
+def test_a_stage_of_a_chunk_is_no_job_to_end_with(folder: Path) -> None:
+    """It would be forgotten now, and every chunk would be docked again by the next run."""
+    for words in (["--until", "dock"], ["--until=dock"], ["-U", "pocket", "dock"], ["dock"]):
+        refused = ligen(folder, "run", "c.yaml", "--cores", "2", "--", *words)
+        assert refused.returncode == 2
+        assert "dock: it is a part of the job screen; name that" in refused.stdout.splitlines()[-1]
+    assert not (folder / "results/.again/dock").exists()
+
+
+def test_a_damaged_list_of_parts_is_said_before_anything_is_docked(folder: Path) -> None:
+    table = folder / "results/manifest.tsv"
+    table.write_text("junk\n")
+    refused = ligen(folder, "run", "c.yaml", "--cores", "2")
+    assert refused.returncode == 1
+    assert "manifest.tsv: not the manifest of a campaign" in refused.stdout.splitlines()[-1]
+    assert refused.stdout.rstrip().endswith("; delete it and type the same command again")
+    planned = ligen(folder, "plan", "c.yaml", "--sample", "1")
+    assert "; delete it, and a run makes it again" in planned.stdout
+    assert planned.returncode == 0, planned.stdout
+    table.unlink()
+    assert run_local(folder).returncode == 0
 
 
 def test_params_of_every_rule_are_recorded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

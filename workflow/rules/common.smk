@@ -52,6 +52,22 @@ def seen(function):
     return function
 
 
+def given(function):
+    """An input function whose files from outside count by their contents, `params.contents`.
+
+    Snakemake compares the contents of small files alone: a new time would make others news.
+    """
+
+    def marked(found):
+        if isinstance(found, dict):
+            return {name: marked(file) for name, file in found.items()}
+        if isinstance(found, list):
+            return [marked(file) for file in found]
+        return str(found) if str(found).startswith("<results>") else ancient(str(found))
+
+    return seen(lambda wildcards: marked(function(wildcards)))
+
+
 def made(kind):
     """The file of a kind that a stage writes, as a pattern."""
     return f"<results>/{writer(kind).path}"
@@ -77,23 +93,6 @@ def log_of(stage, folder="<logs>", ending=".log"):
 def times_of(stage):
     """Where Snakemake writes time and memory of each job of a stage."""
     return log_of(stage, "<benchmarks>", ".tsv")
-
-
-def asked_for(stage):
-    """A file that every `-R STAGE` writes anew; there is none before."""
-    return f"<results>/.again/{stage}"
-
-
-@functools.cache
-def again():
-    """The files of stages that chunks are asked to run again, in this run or before."""
-    forced = workflow.dag_settings.forcerun
-    marks = {stage.name: asked_for(stage.name) for stage in CHUNK}
-    return [
-        path
-        for name, path in marks.items()
-        if name in forced or Path(path.replace("<results>", "results")).exists()
-    ]
 
 
 def verdicts(ending):

@@ -8,8 +8,8 @@ rule of a library reads a verdict; docs/controls.md says what each way to do so 
 # The libraries are no inputs: one that grows draws no new decoys.
 rule decoys:
     input:
-        actives=lambda wildcards: str(
-            plan.resolve(plan.control_of(wildcards.target).actives)
+        actives=given(
+            lambda wildcards: plan.resolve(plan.control_of(wildcards.target).actives)
         ),
     output:
         "<results>/controls/{target}/decoys.smi",

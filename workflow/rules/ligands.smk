@@ -7,9 +7,7 @@ AFTER = "" if plan.settings.duplicates == "chunk" else " --after {params.after:q
 # a part of Snakemake's time for each job.
 rule parse:
     input:
-        library=seen(
-            lambda wildcards: str(plan.source(wildcards.library, wildcards.chunk))
-        ),
+        library=given(lambda wildcards: plan.source(wildcards.library, wildcards.chunk)),
         after=(
             []
             if not AFTER
@@ -73,7 +71,7 @@ rule parse:
 
 rule reuse:
     input:
-        ligands=lambda wildcards: plan.source(wildcards.library, wildcards.chunk),
+        ligands=given(lambda wildcards: plan.source(wildcards.library, wildcards.chunk)),
     output:
         made("ligands"),
     log:

@@ -1,7 +1,7 @@
 rule pocket:
     input:
-        receptor=lambda wildcards: plan.receptor(wildcards.target),
-        named=lambda wildcards: plan.named_files(wildcards.target),
+        receptor=given(lambda wildcards: plan.receptor(wildcards.target)),
+        named=given(lambda wildcards: plan.named_files(wildcards.target)),
     output:
         made("pocket"),
     log:

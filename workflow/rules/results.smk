@@ -195,7 +195,7 @@ rule report:
     input:
         **(inputs("report") if plan.pockets else {}),
         **JUDGED,
-        references=[str(file) for file in plan.references()],
+        references=ancient([str(file) for file in plan.references()]),
         searches=plan.searches.reported("<results>"),
     output:
         page=report(

@@ -3,8 +3,10 @@ from ligen_py.sequences.genome import files_of
 
 rule database:
     input:
-        lambda wildcards: plan.resolve(
-            plan.settings.homologs[wildcards.search].database
+        given(
+            lambda wildcards: plan.resolve(
+                plan.settings.homologs[wildcards.search].database
+            )
         ),
     output:
         searched("database"),
@@ -36,8 +38,10 @@ rule database:
 rule homologs:
     input:
         unpack(
-            lambda wildcards: plan.searches.homolog_files(
-                wildcards.search, "<results>"
+            given(
+                lambda wildcards: plan.searches.homolog_files(
+                    wildcards.search, "<results>"
+                )
             )
         ),
     output:
@@ -203,7 +207,7 @@ rule selectivity:
 
 rule genome:
     input:
-        lambda wildcards: plan.searches.genomes[wildcards.genome],
+        given(lambda wildcards: plan.searches.genomes[wildcards.genome]),
     output:
         directory(searched("genome")),
     log:
@@ -233,8 +237,10 @@ rule genome:
 rule offtargets:
     input:
         unpack(
-            lambda wildcards: plan.searches.genome_files(
-                "offtargets", wildcards.search, "<results>"
+            given(
+                lambda wildcards: plan.searches.genome_files(
+                    "offtargets", wildcards.search, "<results>"
+                )
             )
         ),
     output:
@@ -307,8 +313,10 @@ rule sites:
 rule guide_sites:
     input:
         unpack(
-            lambda wildcards: plan.searches.genome_files(
-                "guides", wildcards.search, "<results>"
+            given(
+                lambda wildcards: plan.searches.genome_files(
+                    "guides", wildcards.search, "<results>"
+                )
             )
         ),
     output:
@@ -346,8 +354,10 @@ rule guide_sites:
 rule guides:
     input:
         unpack(
-            lambda wildcards: plan.searches.genome_files(
-                "guides", wildcards.search, "<results>"
+            given(
+                lambda wildcards: plan.searches.genome_files(
+                    "guides", wildcards.search, "<results>"
+                )
             )
         ),
         sites=lambda wildcards: plan.searches.part_files(

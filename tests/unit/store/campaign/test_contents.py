@@ -8,7 +8,7 @@ import pytest
 from ligen_py.errors import InputError
 from ligen_py.provenance import file_digest
 from ligen_py.store.campaign import contents
-from ligen_py.store.campaign.contents import KEPT, Contents
+from ligen_py.store.campaign.contents import KEPT, Contents, require_records
 
 TIME = 10**18
 
@@ -92,3 +92,17 @@ def test_where_nothing_can_be_noted_files_are_read_again(tmp_path: Path) -> None
 def test_a_missing_file_is_one_sentence(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="gone: cannot be read"):
         Contents(tmp_path).digest(tmp_path / "gone")
+
+
+def test_any_result_without_records_is_refused(tmp_path: Path) -> None:
+    """A campaign that was ended early has no table, but files that would count as up to date."""
+    require_records(tmp_path)
+    (tmp_path / "results" / "pockets").mkdir(parents=True)
+    require_records(tmp_path)
+    (tmp_path / "results" / "pockets" / "dhfr.h5").write_text("made with other settings")
+    with pytest.raises(InputError, match="Snakemake's records of how these files were made"):
+        require_records(tmp_path)
+    records = tmp_path / ".snakemake" / "metadata"
+    records.mkdir(parents=True)
+    (records / "one").write_text("{}")
+    require_records(tmp_path)
