@@ -12,6 +12,7 @@ from ligen_py.engine.functions.gnina.constants import NETWORKS as FILES
 from ligen_py.engine.functions.gnina.weights import load
 from ligen_py.errors import InputError
 from ligen_py.formats import COMPRESSED
+from ligen_py.molecules.hits.depiction import drawer
 from ligen_py.molecules.library.lines import require_complete
 from ligen_py.molecules.ligands.filters import check_patterns
 from ligen_py.molecules.receptor.preparation import check_site
@@ -115,9 +116,13 @@ def check_apart(plan: Workplan, folder: Path) -> None:
             )
 
 
-def check_device() -> None:
-    """Raise DeviceError where this machine has no device, or not the one of LIGEN_DEVICE."""
+def check_machine() -> None:
+    """Raise DeviceError where this machine has no device, or not the one of LIGEN_DEVICE.
+
+    UsageError where RDKit cannot draw the report's molecules.
+    """
     select_all(None)
+    drawer()
 
 
 def _check_networks(plan: Workplan) -> None:

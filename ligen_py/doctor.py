@@ -22,6 +22,7 @@ from ligen_py.engine.functions.gnina.constants import NETWORKS
 from ligen_py.engine.functions.gnina.weights import load
 from ligen_py.engine.selftest import self_test
 from ligen_py.errors import DeviceError, InputError, UsageError
+from ligen_py.molecules.hits.depiction import drawer
 from ligen_py.opencl.device import Device, devices, select
 from ligen_py.paths import NETWORKS_HINT, network_folder
 
@@ -70,6 +71,7 @@ def _examine(options: argparse.Namespace) -> None:
             print(f"Advice: {line}")
     if not passed:
         raise DeviceError("the device failed its test: update its driver, or name another --device")
+    drawer()
     if _version(CAMPAIGNS) is None:
         raise UsageError(
             f"{CAMPAIGNS} is missing, so that this machine runs single stages and 'ligen dock', "

@@ -20,7 +20,7 @@ from types import FrameType
 
 from ligen_py import cli, granted
 from ligen_py.chain import PART, STAGES
-from ligen_py.config_checks import WRITTEN, check_apart, check_device, checked
+from ligen_py.config_checks import WRITTEN, check_apart, check_machine, checked
 from ligen_py.errors import InputError, StoppedError, UsageError
 from ligen_py.paths import PACKAGE, examples, profile, snakefile, unknown_user
 from ligen_py.store.campaign.contents import DEEP, require_records
@@ -142,7 +142,7 @@ def _run(options: argparse.Namespace) -> None:
     if options.only_controls and not plan.pockets:
         raise InputError(f"{options.config}: has no target, so there is no control")
     if options.profile == LOCAL and not {"--executor", "-e"} & set(options.flags):
-        check_device()
+        check_machine()
     _require_writable(folder)
     if not {*NO_RUN - DRY_RUN, "-F", "--forceall"} & set(options.flags):
         require_records(folder)

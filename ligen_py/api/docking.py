@@ -18,6 +18,7 @@ from ligen_py.chain import STAGES, screen
 from ligen_py.ending import ending_as_asked
 from ligen_py.errors import InputError, close_to
 from ligen_py.molecules.given import Molecule
+from ligen_py.molecules.hits.depiction import drawer
 from ligen_py.pipeline import FOLDER, Watch
 from ligen_py.pipeline import run as run_pipeline
 from ligen_py.records.ledger import Status
@@ -94,6 +95,7 @@ def dock(
     Raises:
         InputError: a file or setting cannot be used.
         DeviceError: there is no such device, or it failed.
+        UsageError: RDKit cannot draw the molecules of the report in `folder`.
     """
     # Checked before anything is docked, so that nothing is docked in vain.
     if current_process().daemon:
@@ -108,6 +110,8 @@ def dock(
     replaced = written(kept) if kept is not None and overwrite else []
     if kept is not None and not overwrite and (there := standing(kept)):
         raise InputError(f"{kept}: contains {there} already; name another folder, or delete them")
+    if kept is not None:
+        drawer()
     with ending_as_asked(), _working_folder(kept) as work:
         sources, failures = sources_of(ligands, work / FOLDER / "input")
         if not sources:

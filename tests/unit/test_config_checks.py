@@ -3,14 +3,17 @@
 import gzip
 import os
 import re
+import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
-from ligen_py import config_checks, parse, plan, run
-from ligen_py.errors import DeviceError, InputError
+from ligen_py import config_checks, doctor, parse, plan, run
+from ligen_py.api import dock
+from ligen_py.errors import DeviceError, InputError, UsageError
 from tests.gnina import random_tensors
 from tests.torch_files import saved
 
@@ -178,7 +181,36 @@ def test_a_pattern_of_off_targets_is_named_by_its_key(tmp_path: Path) -> None:
 def test_a_device_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LIGEN_DEVICE", "abacus")
     with pytest.raises(DeviceError, match="no OpenCL device matches 'abacus'"):
-        config_checks.check_device()
+        config_checks.check_machine()
+
+
+@pytest.mark.parametrize(
+    "tried",
+    [
+        config_checks.check_machine,
+        lambda: doctor.main(["--no-test"]),
+        lambda: dock("receptor.pdb", ["CCO"], folder="hits"),
+    ],
+    ids=["run", "doctor", "dock"],
+)
+def test_a_machine_on_which_nothing_can_be_drawn(
+    tried: Callable[[], object],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """It was a traceback: of the report, after all docking, and of `ligen dock` at once."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setitem(sys.modules, "rdkit.Chem.Draw.rdMolDraw2D", None)
+    said = ""
+    try:
+        assert tried() == 2
+        said = capsys.readouterr().err.splitlines()[-1]
+    except UsageError as error:
+        said = str(error)
+    assert "RDKit cannot draw molecules for the report here: import of rdkit.Chem" in said
+    assert "apt-get install libxrender1" in said
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("stage", [plan, run], ids=["plan", "run"])
@@ -204,9 +236,7 @@ def test_a_folder_that_cannot_be_written(
     assert f"{tmp_path / 'results'}: cannot be written (No such file or directory)" in message
 
 
-@pytest.mark.parametrize(
-    ("given", "inside"), [(".", True), ("", True), ("lib", False), ("*/*.smi", False)]
-)
+@pytest.mark.parametrize(("given", "inside"), [(".", True), ("lib", False), ("*/*.smi", False)])
 def test_a_library_may_not_contain_what_a_run_writes(
     given: str, inside: bool, tmp_path: Path
 ) -> None:

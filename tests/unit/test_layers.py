@@ -84,7 +84,7 @@ ALLOWED = {
     "verify": {*FOR_STAGES, "campaign", "chain", "verification"},
     "search_changes": {"campaign", "chain", "records", "sequences", "settings", "store"},
     "verification": {*FOR_STAGES, "campaign", "chain", "judging", "search_changes"},
-    "doctor": {"cli", "engine", "errors", "granted", "opencl", "paths"},
+    "doctor": {"cli", "engine", "errors", "granted", "molecules", "opencl", "paths"},
     "tune": {"cli", "engine", "errors", "opencl", "records", "settings", "store"},
     "progress": {"cli", "errors", "records", "store", "summary"},
     "plan": {

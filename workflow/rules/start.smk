@@ -5,7 +5,7 @@ import subprocess
 import sys
 from contextlib import suppress
 
-from ligen_py.errors import DeviceError
+from ligen_py.errors import DeviceError, UsageError
 from ligen_py.progress import follow
 from ligen_py.store.campaign.contents import require_records
 from ligen_py.store.files.text import write_texts
@@ -71,15 +71,15 @@ onstart:
         if "LIGEN_CHECKED" not in os.environ:
             from ligen_py.config_checks import (
                 check_apart,
-                check_device,
+                check_machine,
                 check_files,
             )
 
             check_files(plan)
             check_apart(plan, Path())
             if workflow.local_exec:
-                check_device()
-    except (InputError, DeviceError) as error:
+                check_machine()
+    except (InputError, DeviceError, UsageError) as error:
         raise WorkflowError(str(error)) from None
     # The first two make half-written or deleted files look complete; docs/cluster.md says how.
     if getattr(workflow.executor_settings, "array_jobs", None):

@@ -1,11 +1,14 @@
 """A molecule drawn in two dimensions, as a short SVG that takes the colours of its page."""
 
+import importlib
 import re
 from collections.abc import Iterator
+from types import ModuleType
 
 from rdkit import Chem
 from rdkit.Chem import rdDepictor
-from rdkit.Chem.Draw import rdMolDraw2D
+
+from ligen_py.errors import UsageError
 
 WIDTH, HEIGHT = 220, 150
 """Size of a drawing in its own units."""
@@ -19,6 +22,22 @@ TEXT = re.compile(r"<text x='([^']*)' y='([^']*)'[^>]*?style='([^']*)'[^>]*>(.*?
 NUMBER = re.compile(r"-?\d+\.?\d*")
 
 
+def drawer() -> ModuleType:
+    """RDKit's module that draws.
+
+    Its wheels load a library of the system that small images of Linux lack. Raises UsageError
+    where it is missing.
+    """
+    try:
+        return importlib.import_module("rdkit.Chem.Draw.rdMolDraw2D")
+    except ImportError as error:
+        raise UsageError(
+            f"RDKit cannot draw molecules for the report here: {error}; install that library "
+            "(Debian and Ubuntu: apt-get install libxrender1; Red Hat and Fedora: dnf install "
+            "libXrender), or take RDKit from conda-forge"
+        ) from error
+
+
 def drawing(mol: Chem.Mol) -> str:
     """The inside of an <svg> of WIDTH x HEIGHT: one path a colour, and letters."""
     flat = Chem.RemoveHs(mol)
@@ -26,12 +45,13 @@ def drawing(mol: Chem.Mol) -> str:
     rdDepictor.SetPreferCoordGen(False)
     rdDepictor.Compute2DCoords(flat)
     rdDepictor.StraightenDepiction(flat)
-    canvas = rdMolDraw2D.MolDraw2DSVG(WIDTH, HEIGHT, -1, -1, True)
+    draw = drawer()
+    canvas = draw.MolDraw2DSVG(WIDTH, HEIGHT, -1, -1, True)
     options = canvas.drawOptions()
     options.padding = 0.04
     options.fixedBondLength = 24
     options.minFontSize = options.maxFontSize = 11
-    canvas.DrawMolecule(rdMolDraw2D.PrepareMolForDrawing(flat))
+    canvas.DrawMolecule(draw.PrepareMolForDrawing(flat))
     canvas.FinishDrawing()
     return "".join(_short(canvas.GetDrawingText()))
 
