@@ -25,7 +25,7 @@ def method(request: pytest.FixtureRequest) -> str | Shape:
 
 def searcher(device: Device, method: str | Shape, scoring: Scoring) -> Searcher:
     if isinstance(method, Shape):
-        if device.kind == "cpu" and method == Shape(8, 32):
+        if device.kind == "cpu" and method.rows >= 32:
             pytest.skip("takes a compiler a minute; the simulator and cards run it")
         return Searcher(device, scoring, Wavefront(device, scoring, method))
     return Searcher(device, scoring, InterSequence(device, scoring))
