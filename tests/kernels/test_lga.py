@@ -184,8 +184,8 @@ def test_forces_on_more_atoms_than_lanes_are_those_of_the_twin(
 ) -> None:
     if device.is_simulator:
         pytest.skip("large ligands are too much for a simulator")
-    if local_search == "adadelta" and device.kind == "cpu":
-        pytest.skip("half a minute to compile; the same atoms get their forces as with bfgs")
+    if local_search == "bfgs" and device.kind == "cpu":
+        pytest.skip("more than a minute to compile; atoms get their forces as with adadelta")
     ligands = ligands_of([LARGE])
     large = ligands, field_of(ligands, device)
     given = {"generations": 1, "iterations": 3, "local_search": local_search, "stop": False}
