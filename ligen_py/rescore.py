@@ -59,8 +59,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     )  # fmt: skip
     parser.add_argument(
         "--weights", metavar="FILE", type=cli.input_file, nargs="+",
-        help="files of gnina's networks, .pt; the mean of several is taken (default: three of "
-        "gnina 1.0's default ensemble, where they are installed)",
+        help="files of gnina's networks of the kinds default2018 and dense, .pt; the mean of "
+        "several is taken (default: three of gnina 1.0's default ensemble, where they are "
+        "installed)",
     )  # fmt: skip
     parser.add_argument(
         "--output", type=Path, metavar="CSV", help="file to write instead of the table"

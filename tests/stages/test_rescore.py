@@ -119,8 +119,9 @@ def test_missing_and_foreign_weights_are_named(
     assert "is another network than gnina's of that name" in capsys.readouterr().err
     other = saved(tmp_path / "other.pt", {"one.weight": np.zeros((2, 2), "f4")})
     assert command.main([*words, "--weights", str(other)]) == 1
-    assert "other.pt: is none of gnina's networks (it has no tensor unit1_conv.weight)" in (
-        capsys.readouterr().err
+    assert capsys.readouterr().err.endswith(
+        "other.pt: is none of gnina's networks of the kinds default2018 and dense (it has no "
+        "tensor unit1_conv.weight); give one of these\n"
     )
 
 

@@ -23,6 +23,10 @@ OUTPUTS = ("bad", "good", "affinity")
 """Of a network: two numbers whose softmax is the probability of a good pose, and a pK."""
 
 
+UNITS = ((32, 3), (32, 1), (64, 3), (64, 1), (128, 3))
+"""Of default2018: output channels and side of each convolution."""
+
+
 class UnknownNetworkError(ValueError):
     """The tensors are not those of a network that is known here."""
 
@@ -65,12 +69,14 @@ class Network:
 
 
 def network(tensors: Mapping[str, np.ndarray]) -> Network:
-    """The network of some tensors; UnknownNetworkError names what is missing or of wrong shape."""
-    try:
+    """The network of some tensors; UnknownNetworkError names the first that is not gnina's."""
+    with np.errstate(all="ignore"):  # what comes out is looked at
         found = _dense(tensors) if "data_enc_init_conv.weight" in tensors else _plain(tensors)
-    except KeyError as error:
-        raise UnknownNetworkError(f"it has no tensor {error.args[0]}") from error
-    _check(found)
+    parts: list[Network | Convolution] = [found]
+    parts += [step for step in found.steps if isinstance(step, Convolution)]
+    for part in parts:
+        if not np.isfinite(part.weight).all() or not np.isfinite(part.bias).all():
+            raise UnknownNetworkError("its weights are not all finite numbers")
     return found
 
 
@@ -105,47 +111,64 @@ def multiplications(found: Network) -> int:
 
 def _plain(tensors: Mapping[str, np.ndarray]) -> Network:
     steps: list[Step] = []
-    for unit in range(1, 6):
+    inputs = CHANNELS
+    for unit, (outputs, side) in enumerate(UNITS, 1):
         if unit % 2:
             steps.append(Pool("average"))
-        name = f"unit{unit}_conv"
-        steps.append(_convolution(tensors[f"{name}.weight"], tensors[f"{name}.bias"]))
-    return Network(tuple(steps), *_end(tensors), is_global=False)
+        steps.append(_convolution(tensors, f"unit{unit}_conv", outputs, inputs, side))
+        inputs = outputs
+    return Network(tuple(steps), *_end(tensors, inputs * 6**3), is_global=False)
 
 
 def _dense(tensors: Mapping[str, np.ndarray]) -> Network:
-    first = _convolution(tensors["data_enc_init_conv.weight"], tensors["data_enc_init_conv.bias"])
+    count = 32
+    first = _convolution(tensors, "data_enc_init_conv", count, CHANNELS, 3)
     steps: list[Step] = [Pool("max"), first]
     for level in range(3):
         for layer in range(4):
             room = f"dense_block_{level}.data_enc_level{level}"
             norm, name = f"{room}_batchnorm_conv{layer}", f"{room}_conv{layer}"
-            scale = tensors[f"{norm}.weight"] / np.sqrt(tensors[f"{norm}.running_var"] + EPSILON)
-            shift = tensors[f"{norm}.bias"] - tensors[f"{norm}.running_mean"] * scale
-            weight, bias = tensors[f"{name}.weight"], tensors[f"{name}.bias"]
-            steps.append(_convolution(weight, bias, scale, shift))
+            scale = _tensor(tensors, f"{norm}.weight", count) / np.sqrt(
+                _tensor(tensors, f"{norm}.running_var", count) + EPSILON
+            )
+            shift = _tensor(tensors, f"{norm}.bias", count)
+            shift = shift - _tensor(tensors, f"{norm}.running_mean", count) * scale
+            steps.append(_convolution(tensors, name, 16, count, 3, scale, shift))
+            count += 16
         if level < 2:
             name = f"data_enc_level{level}_bottleneck"
-            steps.append(_convolution(tensors[f"{name}.weight"], tensors[f"{name}.bias"]))
-            steps.append(Pool("max"))
-    return Network(tuple(steps), *_end(tensors), is_global=True)
+            steps += [_convolution(tensors, name, count, count, 1), Pool("max")]
+    return Network(tuple(steps), *_end(tensors, count), is_global=True)
 
 
-def _end(tensors: Mapping[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    names = ("pose_output", "affinity_output")
-    weight = np.concatenate([tensors[f"{name}.weight"] for name in names])
-    return weight, np.concatenate([tensors[f"{name}.bias"] for name in names])
+def _end(tensors: Mapping[str, np.ndarray], values: int) -> tuple[np.ndarray, np.ndarray]:
+    ends = (("pose_output", 2), ("affinity_output", 1))
+    weights = [_tensor(tensors, f"{name}.weight", rows, values) for name, rows in ends]
+    biases = [_tensor(tensors, f"{name}.bias", rows) for name, rows in ends]
+    return np.concatenate(weights), np.concatenate(biases)
+
+
+def _tensor(tensors: Mapping[str, np.ndarray], name: str, *shape: int) -> np.ndarray:
+    """A tensor of the shape that it has in gnina's networks: kernels are made for no other."""
+    if name not in tensors:
+        raise UnknownNetworkError(f"it has no tensor {name}")
+    if tensors[name].shape != shape:
+        raise UnknownNetworkError(f"{name} has the shape {tensors[name].shape}, not {shape}")
+    return tensors[name].astype(np.float32)
 
 
 def _convolution(
-    weight: np.ndarray,
-    bias: np.ndarray,
+    tensors: Mapping[str, np.ndarray],
+    name: str,
+    outputs: int,
+    inputs: int,
+    side: int,
     scale: np.ndarray | None = None,
     shift: np.ndarray | None = None,
 ) -> Convolution:
     """From PyTorch's weight (outputs, inputs, side, side, side); inputs are scaled and shifted."""
-    if weight.ndim != 5 or weight.shape[2:] not in ((3, 3, 3), (1, 1, 1)):
-        raise UnknownNetworkError(f"a convolution has weights of shape {weight.shape}")
+    weight = _tensor(tensors, f"{name}.weight", outputs, inputs, side, side, side)
+    bias = _tensor(tensors, f"{name}.bias", outputs)
     turned = weight.transpose(2, 3, 4, 1, 0).astype(np.float64)
     table = np.broadcast_to(bias.astype(np.float64), (3, 3, 3, len(bias))).copy()
     if scale is not None and shift is not None:
@@ -157,15 +180,3 @@ def _convolution(
     return Convolution(
         np.ascontiguousarray(turned, np.float32), table.astype(np.float32), scale is not None
     )
-
-
-def _check(found: Network) -> None:
-    """Every step fits to the one before."""
-    for step, before in zip(found.steps, channels(found), strict=False):
-        if isinstance(step, Convolution) and step.weight.shape[3] != before:
-            raise UnknownNetworkError(
-                f"a convolution takes {step.weight.shape[3]} channels, not {before}"
-            )
-    values = channels(found)[-1] * (1 if found.is_global else sides(found)[-1] ** 3)
-    if found.weight.shape != (len(OUTPUTS), values) or found.bias.shape != (len(OUTPUTS),):
-        raise UnknownNetworkError(f"its end has weights of shape {found.weight.shape}")

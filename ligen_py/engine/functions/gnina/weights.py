@@ -40,4 +40,7 @@ def read(path: Path) -> Network:
     except FileNotFoundError as error:
         raise InputError(f"{path}: there is no such file; {NETWORKS_HINT}") from error
     except UnknownNetworkError as error:
-        raise InputError(f"{path}: is none of gnina's networks ({error})") from error
+        raise InputError(
+            f"{path}: is none of gnina's networks of the kinds default2018 and dense ({error}); "
+            "give one of these"
+        ) from error
