@@ -2,8 +2,9 @@
 
 Poses are an SDF file with coordinates in the receptor, of any program. Prints a line for each: the
 pose score (the probability that it is within 2 Angstrom of the crystal's), the predicted affinity
-(pK), and their product, by which gnina ranks molecules. The networks' weights are those of the
-package gninatorch, of the folder in LIGEN_NETWORKS, or of --weights.
+(pK), and their product, by which gnina ranks molecules. All that the receptor's file contains
+counts, as in gnina: waters and additives, too. The networks' weights are those of the package
+gninatorch, of the folder in LIGEN_NETWORKS, or of --weights.
 
   ligen rescore poses.sdf --receptor protein.pdb
   ligen rescore poses.sdf --receptor protein.pdb --weights dense.pt --output scores.csv
@@ -17,7 +18,6 @@ from pathlib import Path
 import numpy as np
 
 from ligen_py import cli
-from ligen_py.api import Pocket
 from ligen_py.engine.functions.gnina.atoms import Atoms
 from ligen_py.engine.functions.gnina.constants import NETWORKS, radii
 from ligen_py.engine.functions.gnina.device import Ensemble
@@ -26,10 +26,18 @@ from ligen_py.engine.functions.gnina.weights import load
 from ligen_py.engine.functions.gnina.weights import read as read_network
 from ligen_py.errors import InputError
 from ligen_py.molecules.posed_input import read_poses
+from ligen_py.molecules.receptor.preparation import (
+    MEMBRANE,
+    NEARER_THAN_A_BOND,
+    nearest,
+    open_structure,
+    prepare,
+)
+from ligen_py.molecules.receptor.selection import Selection
+from ligen_py.molecules.receptor.site import site_at
 from ligen_py.opencl.device import select
 from ligen_py.records.functions.gnina import GninaReceptor
-from ligen_py.records.pocket import POCKET
-from ligen_py.store.files.read import read
+from ligen_py.settings.pocket import PocketSettings, Structure
 from ligen_py.store.files.text import csv_line, harmless, write_texts
 
 COLUMNS = ("pose", "affinity", "total", "logit")
@@ -37,14 +45,8 @@ COLUMNS = ("pose", "affinity", "total", "logit")
 REACH = 14.75
 """Angstrom along each axis from the centre of a pose to where an atom may still count."""
 
-MARGIN = 8.0
-"""Angstrom around the box that `Pocket` keeps."""
-
-BESIDE = 4.6
-"""Angstrom along each axis around the box: what `MARGIN` reaches in a corner."""
-
-MOST_APART = 39.6
-"""Angstrom along an axis between the centres of two poses, in the largest box of `Pocket`."""
+NEIGHBOURS = 4.0
+"""Angstrom beyond; atoms there say which hydrogens an atom within reach has."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -55,7 +57,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     parser.add_argument(
         "--receptor", metavar="PROTEIN", type=cli.input_file, required=True,
-        help="protein: PDB, mmCIF or PDBQT file, plain or .gz; hydrogens and charges are added",
+        help="protein: PDB, mmCIF or PDBQT file, plain or .gz, without the ligand in the poses' "
+        "place; hydrogens are added",
     )  # fmt: skip
     parser.add_argument(
         "--weights", metavar="FILE", type=cli.input_file, nargs="+",
@@ -78,34 +81,58 @@ def _rescore(options: argparse.Namespace) -> None:
     empty = next((number for number, atoms in enumerate(placed, 1) if not len(atoms.xyz)), None)
     if empty is not None:
         raise InputError(f"{options.poses}: record {empty} has no heavy atoms; take it out")
-    centers = np.array([atoms.center() for atoms in placed])
-    apart = float(np.ptp(centers, axis=0).max())
-    if apart > MOST_APART:
-        raise InputError(
-            f"{options.poses}: its poses lie up to {apart:.0f} A apart, and one box contains "
-            f"{MOST_APART:.0f} A; give the poses of each site in a file of their own"
-        )
-    around = _receptor(options.receptor, centers)
+    around = _receptor(options.receptor, options.poses, placed)
     found = terms(Ensemble(select(options.device), networks).outputs(around, placed))
     names = [pose.name for pose in poses]
     _write(options.output, names, [found[column] for column in COLUMNS])
 
 
-def _receptor(path: Path, centers: np.ndarray) -> "Atoms":
-    """The receptor's atoms around the centres of all poses (poses, 3).
+def _receptor(path: Path, source: Path, poses: Sequence[Atoms]) -> Atoms:
+    """All of the receptor's atoms that count for any of the poses, which are of the file `source`.
 
-    All that count for any of the poses: what networks say of one depends on no other pose.
+    What networks say of one pose depends on no other pose.
     """
-    middle = (centers.min(axis=0) + centers.max(axis=0)) / 2
-    half = float((centers.max(axis=0) - middle).max()) + REACH - BESIDE
-    pocket = Pocket.from_pdb(
-        path,
-        center=middle.tolist(),
-        radius=round(half + 0.05, 1),
-        cofactor_distance=MARGIN,
-    )
-    receptor: GninaReceptor = read(pocket.file, POCKET, GninaReceptor)
-    return Atoms.of(receptor.xyz, receptor.channel, radii(receptor.element))
+    selection = open_structure(path, Structure())
+    _check_places(selection, source, poses)
+    centers = np.array([pose.center() for pose in poses])
+    middle, sides = (centers.min(axis=0) + centers.max(axis=0)) / 2, np.ptp(centers, axis=0)
+    x, y, z = middle.tolist()
+    site = site_at((x, y, z), float(sides.max()) / 2 + REACH)
+    groups = ~(selection.polymer | selection.water)[selection.residue]
+    near = selection.open & groups & (site.distance(selection.xyz) <= NEIGHBOURS)
+    places = [selection.places[number] for number, _ in selection.residues(near)]
+    # Named, additives stay as well. Names of the file itself may be such as no user gives.
+    keep = tuple(str(place) for place in places if place.residue.upper() != MEMBRANE)
+    structure = Structure.model_construct(keep=keep)
+    settings = PocketSettings(waters="all", margin=NEIGHBOURS, cofactor_distance=NEIGHBOURS)
+    found = prepare(selection, site, structure, settings).typed["gnina"]
+    assert isinstance(found, GninaReceptor)
+    return Atoms.of(found.xyz, found.channel, radii(found.element))
+
+
+def _check_places(selection: Selection, source: Path, poses: Sequence[Atoms]) -> None:
+    """InputError where poses are not in the receptor's place, or in that of a part of it."""
+    heavy = selection.open & selection.heavy
+    xyz = selection.xyz[heavy]
+    outside = np.flatnonzero(heavy & ~selection.polymer[selection.residue])
+    over = np.zeros(len(outside), bool)
+    records = []
+    for number, pose in enumerate(poses, 1):
+        if not (np.abs(xyz - pose.center()) <= REACH).all(axis=1).any():
+            apart = nearest(pose.xyz, xyz).min(initial=np.inf)
+            raise InputError(
+                f"{source}: record {number} lies {apart:.0f} A from {selection.source}; give poses "
+                "in this receptor's coordinates"
+            )
+        close = nearest(selection.xyz[outside], pose.xyz) < NEARER_THAN_A_BOND
+        over |= close
+        records += [number] * bool(close.any())
+    if records:
+        names = [str(selection.places[n]) for n in np.unique(selection.residue[outside[over]])]
+        raise InputError(
+            f"{selection.source}: poses of {source}, the first of them record {records[0]}, lie on "
+            f"{', '.join(names)}; take that out of the receptor's file, or the poses out of theirs"
+        )
 
 
 def _write(path: Path | None, names: Sequence[str], values: Sequence[np.ndarray]) -> None:

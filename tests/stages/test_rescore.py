@@ -10,6 +10,7 @@ import pytest
 from rdkit import Chem
 
 from ligen_py import command, rescore
+from ligen_py.engine.functions.gnina.atoms import Atoms
 from ligen_py.records.scores import SCORES, Scores
 from ligen_py.store.files.read import read
 from ligen_py.store.files.terms import read_terms
@@ -58,28 +59,66 @@ def test_poses_of_a_file(weights: Path, tmp_path: Path, capsys: pytest.CaptureFi
 def test_a_pose_does_not_depend_on_the_others() -> None:
     """Whatever the box of all poses, the atoms that count for one are the same."""
     center = Chem.MolFromMolFile(str(REFERENCE)).GetConformer().GetPositions().mean(axis=0)
-    others = [center, center + 15, center - 15]
     found = []
-    for centers in (others[:1], others):
-        xyz = rescore._receptor(PROTEIN, np.array(centers)).xyz
+    for shifts in ((0,), (0, 15, -15)):
+        poses = [Atoms.of(center[None] + shift, np.ones(1), np.ones(1)) for shift in shifts]
+        xyz = rescore._receptor(PROTEIN, REFERENCE, poses).xyz
         near = (np.abs(xyz - center) <= rescore.REACH).all(axis=1)
         found.append(sorted(map(tuple, xyz[near].tolist())))
     assert found[0] == found[1]
 
 
-def test_poses_too_far_apart_for_one_box(
+def hetero(name: str, symbol: str, xyz: np.ndarray) -> str:
+    """A record of one atom, a residue of its own."""
+    x, y, z = xyz
+    return (
+        f"HETATM 9999 {symbol:>2}   {name:>3}   999    {x:8.3f}{y:8.3f}{z:8.3f}  1.00  0.00"
+        f"          {symbol:>2}\n"
+    )
+
+
+@pytest.mark.parametrize(("name", "symbol"), [("HOH", "O"), ("CL", "CL"), ("SO4", "S"), ("", "C")])
+def test_all_of_the_receptors_file_counts(name: str, symbol: str, tmp_path: Path) -> None:
+    """As in gnina, also what a campaign leaves out."""
+    xyz = Chem.MolFromMolFile(str(REFERENCE)).GetConformer().GetPositions()
+    pose = Atoms.of(xyz, np.ones(len(xyz)), np.ones(len(xyz)))
+    place = (xyz.mean(axis=0) + 5).round(3)
+    wet = tmp_path / "wet.pdb"
+    wet.write_text(hetero(name, symbol, place) + PROTEIN.read_text())
+    dry = {tuple(atom) for atom in rescore._receptor(PROTEIN, REFERENCE, [pose]).xyz.tolist()}
+    more = {tuple(atom) for atom in rescore._receptor(wet, REFERENCE, [pose]).xyz.tolist()}
+    assert more - dry == {tuple(place.astype("f4").tolist())}
+
+
+def test_a_ligand_in_the_place_of_the_poses_is_refused(
+    weights: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    xyz = Chem.MolFromMolFile(str(REFERENCE)).GetConformer().GetPositions()
+    raw = tmp_path / "raw.pdb"
+    raw.write_text(hetero("LIG", "C", xyz[0] + 0.5) + PROTEIN.read_text())
+    call = ["rescore", str(REFERENCE), "--receptor", str(raw), "--weights", str(weights)]
+    assert command.main(call) == 1
+    last = capsys.readouterr().err.splitlines()[-1]
+    assert (
+        f"{raw}: poses of {REFERENCE}, the first of them record 1, lie on _/LIG/999; take" in last
+    )
+
+
+def test_poses_of_another_receptor_are_refused(
     weights: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     poses = tmp_path / "poses.sdf"
     with Chem.SDWriter(str(poses)) as writer:
-        for shift in (0.0, 47.0):
+        for shift in (0.0, 470.0):
             mol = Chem.MolFromMolFile(str(REFERENCE))
             xyz = mol.GetConformer().GetPositions() + np.array([shift, 0, 0])
             mol.GetConformer().SetPositions(xyz)
             writer.write(mol)
     call = ["rescore", str(poses), "--receptor", str(PROTEIN), "--weights", str(weights)]
     assert command.main(call) == 1
-    assert f"{poses}: its poses lie up to 47 A apart" in capsys.readouterr().err
+    last = capsys.readouterr().err.splitlines()[-1]
+    assert f"{poses}: record 2 lies 4" in last
+    assert last.endswith(f"A from {PROTEIN}; give poses in this receptor's coordinates")
 
 
 @pytest.mark.parametrize(

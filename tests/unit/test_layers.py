@@ -111,7 +111,9 @@ ALLOWED = {
     "pipeline": {"campaign", "chain", "errors", "molecules", "records", "store"},
     "compare": {"cli", "errors", "store", "summary"},
     "query": {"cli", "errors", "molecules", "records", "store", "summary"},
-    "rescore": {"api", "cli", "engine", "errors", "molecules", "opencl", "records", "store"},
+    "rescore": {
+        *("cli", "engine", "errors", "molecules", "opencl", "records", "settings", "store"),
+    },
     "pick": {"cli", "errors", "granted", "molecules", "store", "summary"},
 }
 """What each room may import beside itself; stages: `FOR_STAGES`."""
