@@ -9,6 +9,7 @@ ligand it writes a docking log (.dlg), which Meeko and Ringtail read, and the po
 
 import argparse
 import logging
+import math
 import re
 import sys
 from collections.abc import Mapping, Sequence
@@ -384,7 +385,7 @@ def _field(
     from ligen_py.engine.functions.ad4.constants import CUTOFF
     from ligen_py.engine.functions.ad4.field import Ad4Field
     from ligen_py.engine.genetic.given_field import GivenField
-    from ligen_py.engine.refinement.maps import Grid
+    from ligen_py.engine.refinement.maps import MOST_POINTS, Grid
     from ligen_py.molecules.autogrid import CHARGE, SOLVATION, Autogrid, read_maps
     from ligen_py.molecules.dlg import shown
     from ligen_py.molecules.pdbqt import type_name
@@ -415,6 +416,11 @@ def _field(
             f"{' '.join(f'{value:g}' for value in center)}; give the site by --center"
         )
     shape = tuple(2 * round(side / spacing / 2) + 1 for side in sides)
+    if math.prod(shape) * (2 + len(types)) > MOST_POINTS:
+        raise UsageError(
+            f"--size: {2 + len(types)} maps of {' x '.join(map(str, shape))} points are too large; "
+            "give smaller sides, in Angstrom"
+        )
     box = Autogrid(shown(options.receptor.name), center, spacing, shape, {})
     grid = Grid(box.origin.astype(np.float32), spacing, shape)
     field = Ad4Field(device, receptor, grid, together)

@@ -239,6 +239,7 @@ def test_wrong_words_are_named(folder: Path, capsys: pytest.CaptureFixture[str])
         ([*maps, "--size", "9", "9", "9"], 2, "the box is that of the maps"),
         ([*receptor, "--size", "9", "nan", "9"], 2, "--size: give three sides of 0.375 A or more"),
         ([*receptor, "--size", "9", "9", "inf"], 2, "--size: give three sides of 0.375 A or more"),
+        ([*receptor, "--size", *["2000"] * 3], 2, "points are too large; give smaller sides"),
         ([*receptor, "--center", "nan", "0", "0"], 1, "no atom within 8 A of the box around nan"),
         ([*receptor, "--center", "1e30", "0", "0"], 1, "give the site by --center"),
     ]

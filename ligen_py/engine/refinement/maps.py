@@ -148,8 +148,7 @@ def make_maps(
     except OutOfMemoryError as error:
         shape = " x ".join(map(str, grid.shape))
         raise OutOfMemoryError(
-            f"{count} maps of {shape} points do not fit: {error}, or a larger spacing of the maps, "
-            "or a smaller box"
+            f"{count} maps of {shape} points do not fit: {error}, or give a smaller box"
         ) from error
     if not len(probes):
         return Maps(grid, count, maps)
