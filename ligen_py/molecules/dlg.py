@@ -102,8 +102,8 @@ def dlg(
 
 
 def shown(name: Path | str) -> str:
-    """The name of a file, which may be in any encoding, as text that can be written."""
-    return str(name).encode(errors="replace").decode()
+    """The name of a file, which may be in any encoding, as text that can be written in a line."""
+    return " ".join(str(name).encode(errors="replace").decode().splitlines())
 
 
 def poses_pdbqt(ligand: PdbqtLigand, runs: Sequence[DockedRun]) -> str:

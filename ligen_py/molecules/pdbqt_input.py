@@ -4,6 +4,7 @@ PDBQT is AutoDock's format. The columns are PDB's; behind them stand partial cha
 ROOT and BRANCH lines of a ligand say which bonds turn.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -128,7 +129,7 @@ def as_pdb(path: Path, text: str) -> str:
 
     Also of types without parameters here. InputError names the line where it cannot be used.
     """
-    lines = text.splitlines()
+    lines = split_lines(text)
     for number, line in enumerate(lines, start=1):
         _refuse_turning(path, number, line)
         if not line.startswith(("ATOM", "HETATM")):
@@ -154,7 +155,7 @@ def ligand_as_pdb(text: str) -> str:
     Without what is no atom, as where a macrocycle was opened.
     """
     found = []
-    for line in text.splitlines():
+    for line in split_lines(text):
         if line.startswith(("MODEL", "ENDMDL")):
             found.append(f"{line}\n")
         if not line.startswith(("ATOM", "HETATM")):
@@ -203,8 +204,18 @@ def read_ligand(path: Path) -> PdbqtLigand:
     if not (element > 1).any():
         raise InputError(f"{path}: nothing but hydrogens; give a ligand with heavy atoms")
     center = xyz[element > 1].mean(axis=0)
-    order, bond, ligands = _record(path, xyz - center, element, types, charges, piece, cuts)
+    order, bond, ligands = _record(path, atoms, xyz - center, element, types, charges, piece, cuts)
     return PdbqtLigand(path, tuple(lines), tuple(atoms), order, center, bond, ligands)
+
+
+def split_lines(text: str) -> list[str]:
+    r"""The lines of a text, with spaces for other characters that some programs end lines at.
+
+    >>> split_lines("REMARK one\x0ctwo\r\nROOT\n")
+    ['REMARK one two', 'ROOT']
+    """
+    lines = re.split("\r\n|\r|\n", text)
+    return [" ".join(line.splitlines()) for line in (lines if lines[-1] else lines[:-1])]
 
 
 def _lines(path: Path) -> list[str]:
@@ -214,7 +225,7 @@ def _lines(path: Path) -> list[str]:
     if b"\0" in raw:
         raise InputError(f"{path}: no text; give a PDBQT file")
     # A name in a remark may be in any encoding.
-    lines = raw.decode("utf-8-sig", errors="replace").splitlines()
+    lines = split_lines(raw.decode("utf-8-sig", errors="replace"))
     for number, line in enumerate(lines, start=1):
         word = line.split(maxsplit=1)[0] if line.strip() else ""
         if word not in KEYWORDS and word.upper() in KEYWORDS:
@@ -364,6 +375,7 @@ def bonds_of(xyz: np.ndarray, element: np.ndarray, more: Sequence[tuple[int, int
 
 def _record(
     path: Path,
+    atoms: Sequence[int],
     xyz: np.ndarray,
     element: np.ndarray,
     types: np.ndarray,
@@ -390,8 +402,11 @@ def _record(
                 reached.add(other)
                 waiting.append(other)
     if len(reached) < len(element):
-        lone = min(set(range(len(element))) - reached) + 1
-        raise InputError(f"{path}: atom {lone} is bonded to no other; give one molecule a file")
+        lone = atoms[min(set(range(len(element))) - reached)]
+        raise InputError(
+            f"{path}, line {lone + 1}: this atom is not connected with the first one; give one "
+            "molecule a file"
+        )
     order, axes, far_sides, _ = heavy_first(element > 1, bond, cut, np.array([0, len(element)]))
     new = np.argsort(order)
     heavy, count = int((element > 1).sum()), len(order)

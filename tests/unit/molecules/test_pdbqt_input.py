@@ -71,6 +71,14 @@ def test_remarks_may_be_in_any_letters(tmp_path: Path) -> None:
         read_ligand(path)
 
 
+@pytest.mark.parametrize("character", ["\x0b", "\x0c", "\x1c", "\x1e", "\x85", "\u2028"])
+def test_a_remark_is_one_line(character: str, tmp_path: Path) -> None:
+    """Python ends lines at these; what stood behind them would be a line that no program reads."""
+    path = tmp_path / "one.pdbqt"
+    path.write_text(f"REMARK  Name = a{character}b\n{meekos('CCO')}")
+    assert read_ligand(path).lines[0] == "REMARK  Name = a b"
+
+
 @pytest.mark.parametrize("smiles", SMILES)
 def test_a_pose_keeps_all_but_the_coordinates(smiles: str, tmp_path: Path) -> None:
     path = tmp_path / "one.pdbqt"
@@ -119,6 +127,16 @@ def second_root(text: str) -> str:
     return text + text
 
 
+def two_molecules(text: str) -> str:
+    """Ethane and another one beside it."""
+    places = enumerate(((0, 0), (1.5, 0), (0, 9), (1.5, 9)), start=1)
+    atoms = [
+        f"ATOM  {n:5d}  C   UNL     1    {x:8.3f}{y:8.3f}{0:8.3f}  1.00  0.00    +0.000 C"
+        for n, (x, y) in places
+    ]
+    return "\n".join(["REMARK", "ROOT", *atoms, "ENDROOT", "TORSDOF 0"])
+
+
 def test_every_type_has_its_element() -> None:
     others = {"HD": "H", "A": "C", "NA": "N", "OA": "O", "SA": "S"}
     table = Chem.GetPeriodicTable()
@@ -153,6 +171,7 @@ BAD: list[tuple[Callable[[str], str], str]] = [
     (retyped("G0"), "macrocycles"),
     (retyped("H"), "must be merged"),
     (retyped("NS"), "no parameters"),
+    (two_molecules, r"line 5: this atom is not connected with the first one; give one molecule"),
     (retyped("Xx"), "atom type 'Xx' is unknown; there are: HD, C"),
     (retyped("Na"), "atom type 'Na': sodium has no parameters in AutoDock4; a nitrogen is NA"),
     (lambda text: text.replace("ROOT\n", "BEGIN_RES PHE A 1\nROOT\n", 1), "flexible-residue"),
