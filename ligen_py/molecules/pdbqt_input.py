@@ -55,6 +55,7 @@ internal energy counts pairs of atoms across it that are otherwise too near in b
 
 REFUSED = {
     "W": "hydrated docking (water molecules of type W) is not supported",
+    "B": "boron has no parameters here; leave the ligand out",
     "H": "hydrogens on carbon (type H) must be merged into it, as Meeko does",
     "CG": "docking of broken macrocycles (glue types) is not supported",
     "G": "docking of broken macrocycles (glue types) is not supported",

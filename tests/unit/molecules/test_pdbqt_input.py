@@ -171,6 +171,7 @@ BAD: list[tuple[Callable[[str], str], str]] = [
     (retyped("G0"), "macrocycles"),
     (retyped("H"), "must be merged"),
     (retyped("NS"), "no parameters"),
+    (retyped("B"), "atom type 'B': boron has no parameters here; leave the ligand out"),
     (two_molecules, r"line 5: this atom is not connected with the first one; give one molecule"),
     (retyped("Xx"), "atom type 'Xx' is unknown; there are: HD, C"),
     (retyped("Na"), "atom type 'Na': sodium has no parameters in AutoDock4; a nitrogen is NA"),
