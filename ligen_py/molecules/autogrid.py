@@ -157,18 +157,29 @@ def _read_map(
             f"{path}: its box is another one than that of {field.name}; make all maps in one run "
             "of AutoGrid"
         )
+    rows = {n: line.strip() for n, line in enumerate(lines, start=1) if line.strip() and n > HEADER}
     try:
-        values = np.array([line for line in lines[HEADER:] if line.strip()], np.float32)
+        values = np.array([*rows.values()], np.float32)
+        sound = np.isfinite(values).all() and not any("_" in word for word in rows.values())
     except ValueError:
-        values = np.zeros(0, np.float32)
+        sound = False
+    if not sound:
+        number, word = next((n, word) for n, word in rows.items() if not _is_number(word))
+        raise InputError(f"{path}, line {number}: '{word}' is no finite number; make the map again")
     if len(values) != np.prod(shape):
         raise InputError(
             f"{path}: {len(values)} numbers, but the box has {np.prod(shape)} points; the file is "
             "damaged"
         )
-    if not np.isfinite(values).all():
-        raise InputError(f"{path}: contains what is no finite number; make the map again")
     return np.ascontiguousarray(values.reshape(shape[::-1]).T)
+
+
+def _is_number(word: str) -> bool:
+    """Whether a word is a finite number, without the underscores that Python takes."""
+    try:
+        return bool(np.isfinite(np.array(word, np.float32))) and "_" not in word
+    except ValueError:
+        return False
 
 
 def map_files(name: str, maps: Autogrid) -> dict[str, str]:

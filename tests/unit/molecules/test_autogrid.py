@@ -54,8 +54,13 @@ BAD: list[tuple[Callable[[str], str], str]] = [
     (lambda text: text.replace("NELEMENTS 4 2 6", "NELEMENTS 4 2 8"), "its box is another one"),
     (lambda text: "\n".join(text.splitlines()[:-3]), "102 numbers, but the box has 105 points"),
     (lambda text: text.replace("CENTER", "MIDDLE"), "is missing"),
-    (lambda text: "\n".join([*text.splitlines()[:-1], "nan"]), "no finite number"),
-    (lambda text: "\n".join([*text.splitlines()[:-1], "what"]), "0 numbers"),
+    *(
+        (
+            lambda text, word=word: "\n".join([*text.splitlines()[:-1], word]),
+            rf"line 111: '{word}' is no finite number; make the map again",
+        )
+        for word in ("nan", "1e400", "what", "0,5", "1_0", "1 2")
+    ),
 ]
 
 
