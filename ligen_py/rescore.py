@@ -12,7 +12,7 @@ gninatorch, of the folder in LIGEN_NETWORKS, or of --weights.
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -25,7 +25,7 @@ from ligen_py.engine.functions.gnina.outputs import terms
 from ligen_py.engine.functions.gnina.weights import load
 from ligen_py.engine.functions.gnina.weights import read as read_network
 from ligen_py.errors import InputError
-from ligen_py.molecules.posed_input import read_poses
+from ligen_py.molecules.posed_input import PosedMolecule, read_poses
 from ligen_py.molecules.receptor.preparation import (
     MEMBRANE,
     NEARER_THAN_A_BOND,
@@ -76,25 +76,25 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _rescore(options: argparse.Namespace) -> None:
     given = options.weights
     networks = [read_network(path) for path in given] if given else load(NETWORKS)
-    poses = read_poses(options.poses)
-    placed = [Atoms.of(pose.xyz, pose.channel, radii(pose.element)) for pose in poses]
-    empty = next((number for number, atoms in enumerate(placed, 1) if not len(atoms.xyz)), None)
-    if empty is not None:
-        raise InputError(f"{options.poses}: record {empty} has no heavy atoms; take it out")
+    poses, left_out = read_poses(options.poses)
+    placed = {pose.record: Atoms.of(pose.xyz, pose.channel, radii(pose.element)) for pose in poses}
     around = _receptor(options.receptor, options.poses, placed)
-    found = terms(Ensemble(select(options.device), networks).outputs(around, placed))
-    names = [pose.name for pose in poses]
-    _write(options.output, names, [found[column] for column in COLUMNS])
+    found = terms(Ensemble(select(options.device), networks).outputs(around, [*placed.values()]))
+    _write(options.output, poses, [found[column] for column in COLUMNS])
+    if left_out:
+        raise InputError(
+            f"{left_out} of {len(poses) + left_out} records were left out, for the reasons above"
+        )
 
 
-def _receptor(path: Path, source: Path, poses: Sequence[Atoms]) -> Atoms:
-    """All of the receptor's atoms that count for any of the poses, which are of the file `source`.
+def _receptor(path: Path, source: Path, poses: Mapping[int, Atoms]) -> Atoms:
+    """All of the receptor's atoms that count for any of the poses, by record of the file `source`.
 
     What networks say of one pose depends on no other pose.
     """
     selection = open_structure(path, Structure())
     _check_places(selection, source, poses)
-    centers = np.array([pose.center() for pose in poses])
+    centers = np.array([pose.center() for pose in poses.values()])
     middle, sides = (centers.min(axis=0) + centers.max(axis=0)) / 2, np.ptp(centers, axis=0)
     x, y, z = middle.tolist()
     site = site_at((x, y, z), float(sides.max()) / 2 + REACH)
@@ -110,14 +110,14 @@ def _receptor(path: Path, source: Path, poses: Sequence[Atoms]) -> Atoms:
     return Atoms.of(found.xyz, found.channel, radii(found.element))
 
 
-def _check_places(selection: Selection, source: Path, poses: Sequence[Atoms]) -> None:
+def _check_places(selection: Selection, source: Path, poses: Mapping[int, Atoms]) -> None:
     """InputError where poses are not in the receptor's place, or in that of a part of it."""
     heavy = selection.open & selection.heavy
     xyz = selection.xyz[heavy]
     outside = np.flatnonzero(heavy & ~selection.polymer[selection.residue])
     over = np.zeros(len(outside), bool)
     records = []
-    for number, pose in enumerate(poses, 1):
+    for number, pose in poses.items():
         if not (np.abs(xyz - pose.center()) <= REACH).all(axis=1).any():
             apart = nearest(pose.xyz, xyz).min(initial=np.inf)
             raise InputError(
@@ -135,10 +135,10 @@ def _check_places(selection: Selection, source: Path, poses: Sequence[Atoms]) ->
         )
 
 
-def _write(path: Path | None, names: Sequence[str], values: Sequence[np.ndarray]) -> None:
+def _write(path: Path | None, poses: Sequence[PosedMolecule], values: Sequence[np.ndarray]) -> None:
     rows = [
-        [str(number), harmless(name), *(f"{value:.4f}" for value in row)]
-        for number, (name, row) in enumerate(zip(names, np.stack(values, axis=1), strict=True), 1)
+        [str(pose.record), harmless(pose.name), *(f"{value:.4f}" for value in row)]
+        for pose, row in zip(poses, np.stack(values, axis=1), strict=True)
     ]
     head = ["number", "name", *COLUMNS]
     if path is not None:

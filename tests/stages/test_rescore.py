@@ -61,7 +61,7 @@ def test_a_pose_does_not_depend_on_the_others() -> None:
     center = Chem.MolFromMolFile(str(REFERENCE)).GetConformer().GetPositions().mean(axis=0)
     found = []
     for shifts in ((0,), (0, 15, -15)):
-        poses = [Atoms.of(center[None] + shift, np.ones(1), np.ones(1)) for shift in shifts]
+        poses = {shift: Atoms.of(center[None] + shift, np.ones(1), np.ones(1)) for shift in shifts}
         xyz = rescore._receptor(PROTEIN, REFERENCE, poses).xyz
         near = (np.abs(xyz - center) <= rescore.REACH).all(axis=1)
         found.append(sorted(map(tuple, xyz[near].tolist())))
@@ -85,8 +85,8 @@ def test_all_of_the_receptors_file_counts(name: str, symbol: str, tmp_path: Path
     place = (xyz.mean(axis=0) + 5).round(3)
     wet = tmp_path / "wet.pdb"
     wet.write_text(hetero(name, symbol, place) + PROTEIN.read_text())
-    dry = {tuple(atom) for atom in rescore._receptor(PROTEIN, REFERENCE, [pose]).xyz.tolist()}
-    more = {tuple(atom) for atom in rescore._receptor(wet, REFERENCE, [pose]).xyz.tolist()}
+    dry = {tuple(atom) for atom in rescore._receptor(PROTEIN, REFERENCE, {1: pose}).xyz.tolist()}
+    more = {tuple(atom) for atom in rescore._receptor(wet, REFERENCE, {1: pose}).xyz.tolist()}
     assert more - dry == {tuple(place.astype("f4").tolist())}
 
 
@@ -141,6 +141,25 @@ def test_what_is_wrong_with_poses_is_said(
     assert command.main(call) == 1
     last = capsys.readouterr().err.splitlines()[-1]
     assert f"{poses}: {words}" in last
+
+
+def test_a_record_that_cannot_be_read_does_not_stop_the_others(
+    weights: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    good = f"{REFERENCE.read_text().partition('$$$$')[0]}$$$$\n"
+    bad = good.replace(" C   0", " C   9").replace("M  END", "M  CHG  1   1   9\nM  END")
+    poses, out = tmp_path / "poses.sdf", tmp_path / "scores.csv"
+    poses.write_text(good + bad + good)
+    words = ["rescore", str(poses), "--receptor", str(PROTEIN), "--weights", str(weights)]
+    assert command.main([*words, "--output", str(out), "--quiet"]) == 1
+    first, last = capfd.readouterr().err.splitlines()  # and no words of RDKit's
+    assert first == (
+        f"left out: {poses}: record 2 is no molecule that RDKit reads; write it anew, or take it "
+        "out"
+    )
+    assert last.endswith("1 of 3 records were left out, for the reasons above")
+    with out.open() as file:
+        assert [row["number"] for row in csv.DictReader(file)] == ["1", "3"]
 
 
 def test_missing_and_foreign_weights_are_named(
