@@ -9,6 +9,7 @@ import argparse
 import io
 import logging
 import os
+import re
 import shlex
 import sys
 from collections.abc import Callable, Sequence
@@ -60,6 +61,9 @@ COMMANDS = {
 MODULES = {"dock": "dock_command", "lga": "lga_command"}
 """Commands whose module has another name, because a stage has theirs."""
 
+NEGATIVE = re.compile(r"-(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$", re.IGNORECASE)
+"""A number below 0, which is the value of a flag."""
+
 INTERRUPTED = 130
 """Exit code after Ctrl-C, as a shell has it."""
 
@@ -86,6 +90,8 @@ def parser(
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
+    # Python's own takes -5. and -1e1 for flags.
+    result._negative_number_matcher = NEGATIVE
     result.add_argument("--version", action="version", version=f"ligen_py {__version__}")
     result.add_argument("--quiet", action="store_true", help="only warnings and errors")
     for model in settings:

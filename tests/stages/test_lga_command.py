@@ -288,7 +288,7 @@ def test_values_that_change_nothing_are_taken(
 def test_flags_have_one_dash_or_two_and_a_centre_may_be_negative(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    center = ["-center", "-2", "-2", "-8.5", "--size", "6", "6", "6", "-nrun=3", "-rlige", "1"]
+    center = ["-center", "-2", "-2.", "-.85E1", "--size", "6", "6", "6", "-nrun=3", "-rlige", "1"]
     words = ["-lfile", str(folder / "lig.pdbqt"), "-receptor", str(folder / "rec.pdbqt"), *center]
     assert lga_command.main([*words, "-resnam", str(folder / "dashes"), "-ngen", "1"]) == 0
     log = (folder / "dashes.dlg").read_text()
