@@ -114,7 +114,10 @@ def _check_places(selection: Selection, source: Path, poses: Mapping[int, Atoms]
     """InputError where poses are not in the receptor's place, or in that of a part of it."""
     heavy = selection.open & selection.heavy
     xyz = selection.xyz[heavy]
-    outside = np.flatnonzero(heavy & ~selection.polymer[selection.residue])
+    placed = np.concatenate([pose.xyz for pose in poses.values()])
+    low, high = placed.min(axis=0) - NEARER_THAN_A_BOND, placed.max(axis=0) + NEARER_THAN_A_BOND
+    among = ((selection.xyz > low) & (selection.xyz < high)).all(axis=1)
+    outside = np.flatnonzero(heavy & among & ~selection.polymer[selection.residue])
     over = np.zeros(len(outside), bool)
     records = []
     for number, pose in poses.items():

@@ -14,6 +14,7 @@ import pytest
 
 from ligen_py import lga_command
 from ligen_py.engine.genetic.effort import most_evaluations
+from ligen_py.molecules.dlg import shown
 from ligen_py.molecules.pdbqt_input import read_ligand
 from tests.unit.molecules.test_pdbqt_input import meekos
 from tests.with_meeko import PDBQTMolecule, RDKitMolCreate
@@ -206,6 +207,10 @@ def test_names_of_files_may_be_in_any_encoding(folder: Path) -> None:
     assert b"Ligand name:                               l?\n" in (
         Path(os.fsdecode(bytes(folder) + b"/latin/l\xe9.dlg")).read_bytes()
     )
+
+
+def test_a_name_of_two_lines_is_written_in_one() -> None:
+    assert shown("two\nlines\x0c") == "two lines"
 
 
 def test_a_name_with_a_slash_behind_it_is_a_folder(folder: Path) -> None:
