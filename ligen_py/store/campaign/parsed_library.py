@@ -18,7 +18,7 @@ class ParsedChunk(NamedTuple):
 
     path: Path
     source: str
-    """Name of the library file that it was made from."""
+    """The library file that it was made from, as it is called within the library."""
 
 
 def parsed_chunks(folder: Path) -> dict[str, ParsedChunk]:
@@ -48,7 +48,7 @@ def parsed_chunks(folder: Path) -> dict[str, ParsedChunk]:
         files[int(name["number"])] = path
     if not found:
         raise InputError(f"{folder}: contains no ligands files; {cure}")
-    result = {}
+    result, names = {}, {}
     for (label, count), files in sorted(found.items()):
         missing = sorted(set(range(1, count + 1)) - set(files))
         if missing or len([1 for other, _ in found if other == label]) > 1:
@@ -57,20 +57,27 @@ def parsed_chunks(folder: Path) -> dict[str, ParsedChunk]:
             raise InputError(f"{folder}: chunk {which} {what}; finish or repeat that campaign")
         for _, path in sorted(files.items()):
             result[path.stem] = path
-    return _recorded(result)
+            # Files of one name may lie in several folders of a library: the run record, which names
+            # no folder, cannot tell them apart.
+            names[path.stem] = listed.get(path.stem) or label
+    return _recorded(result, names)
 
 
-def _listed(folder: Path) -> list[str]:
-    """The chunks that the manifest of a folder's campaign lists; none where there is no such."""
+def _listed(folder: Path) -> dict[str, str]:
+    """The chunks that the manifest of a folder's campaign lists, each with its library file.
+
+    None where there is no such manifest.
+    """
     table = folder.absolute().parent.parent / "manifest.tsv"
     try:
         parts = read_manifest(table).parts
     except (OSError, InputError):
-        return []
-    return list(dict.fromkeys(part.ligands.stem for part in parts if part.library == folder.name))
+        return {}
+    return {part.ligands.stem: part.file for part in parts if part.library == folder.name}
 
 
-def _recorded(paths: dict[str, Path]) -> dict[str, ParsedChunk]:
+def _recorded(paths: dict[str, Path], names: dict[str, str]) -> dict[str, ParsedChunk]:
+    """The chunks with the library files that are named; else those that they say themselves."""
     made: dict[str, tuple[str, Path]] = {}
     result = {}
     for chunk, path in paths.items():
@@ -88,5 +95,5 @@ def _recorded(paths: dict[str, Path]) -> dict[str, ParsedChunk]:
                 raise InputError(
                     f"{path}: was parsed with other {what} than {other}; parse one of them again"
                 )
-        result[chunk] = ParsedChunk(path, source)
+        result[chunk] = ParsedChunk(path, names[chunk] or source)
     return result

@@ -52,6 +52,34 @@ def test_what_the_campaign_lists_is_the_library(folder: Path, tmp_path: Path) ->
         parsed_chunks(place)
 
 
+def test_files_of_one_name_in_two_folders_stay_two(folder: Path, tmp_path: Path) -> None:
+    """The run record names no folder; the manifest does, and without it the chunk's label."""
+    place = tmp_path / "results/ligands/drugs"
+    place.parent.mkdir(parents=True)
+    folder.rename(place)
+    for number, label in (("1", "x_mols.smi"), ("2", "y_mols.smi")):
+        (place / f"{number}-of-2.h5").rename(place / f"{label}.1-of-1.h5")
+    assert [one.source for one in parsed_chunks(place).values()] == ["x_mols.smi", "y_mols.smi"]
+    files = ["p.h5", "k.h5", "r.h5", "s.h5"]
+    rows = [
+        [
+            "t",
+            "drugs",
+            f"{one}/mols.smi",
+            "t.h5",
+            f"l/{one}_mols.smi.1-of-1.h5",
+            *files,
+            "0",
+            "",
+            "",
+        ]
+        for one in "xy"
+    ]
+    text = "".join("\t".join(row) + "\n" for row in (COLUMNS, *rows))
+    (tmp_path / "results/manifest.tsv").write_text(text)
+    assert [one.source for one in parsed_chunks(place).values()] == ["x/mols.smi", "y/mols.smi"]
+
+
 def test_what_cannot_be_used_is_named(folder: Path) -> None:
     second = folder / "2-of-2.h5"
     with edited(second) as file:
