@@ -12,7 +12,6 @@ import argparse
 import logging
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -24,6 +23,7 @@ from ligen_py.records.ligands import LIGANDS
 from ligen_py.settings.export import ExportSettings
 from ligen_py.store.campaign.any_pose import find_poses
 from ligen_py.store.campaign.judged import Beside
+from ligen_py.store.campaign.known import KnownFiles
 from ligen_py.store.campaign.manifest import Manifest, read_manifest
 from ligen_py.store.campaign.reader import CampaignReader, TargetReader, open_campaign
 from ligen_py.store.files.read import content_of
@@ -83,7 +83,7 @@ def _stage(options: argparse.Namespace) -> None:
 def run(inputs: Inputs, settings: ExportSettings, device: str | None, output: Path) -> list[str]:
     """Write the files of every target into the folder `output`; returns their names."""
     texts: Files = {}
-    with _opened(inputs) as campaign:
+    with open_campaign(inputs.campaign) as campaign:
         manifest = _manifest(inputs, campaign, settings)
         judged = Beside(inputs.campaign, inputs.networks) if inputs.networks else None
         for name in campaign.targets:
@@ -100,36 +100,31 @@ def run(inputs: Inputs, settings: ExportSettings, device: str | None, output: Pa
 def _manifest(
     inputs: Inputs, campaign: CampaignReader, settings: ExportSettings
 ) -> Manifest | None:
-    """The campaign's manifest with paths that lead somewhere; None where it is not here."""
-    path = inputs.manifest or inputs.campaign.with_name("manifest.tsv")
+    """The campaign's manifest; None where it is not here, and is not needed."""
     try:
-        if not path.is_file():
-            raise InputError(f"{path}: does not exist")
-        manifest = read_manifest(path).found_from(path)
-        campaign.require_made_from(path, manifest)
+        return _listed(inputs, campaign)
     except InputError as error:
         if inputs.manifest or settings.poses > 1 or settings.pdbqt:
             raise
         log.warning("%s; receptor and scripts are left out", error)
         return None
+
+
+def _listed(inputs: Inputs, campaign: CampaignReader) -> Manifest:
+    """The campaign's manifest with paths that lead somewhere; InputError where it is not here."""
+    path = inputs.manifest or inputs.campaign.with_name("manifest.tsv")
+    if not path.is_file():
+        raise InputError(f"{path}: does not exist; name the manifest by --manifest")
+    manifest = read_manifest(path).found_from(path)
+    campaign.require_made_from(path, manifest)
     return manifest
 
 
 def _write_pose(inputs: Inputs, pose: Sequence[str], output: Path) -> None:
-    with _opened(inputs) as campaign:
-        name = campaign.target(pose[0]).name
-    write_texts(output, {f"{name}-pose.sdf": _any_pose(inputs, pose)})
-    log.info("wrote %s-pose.sdf into %s", name, output)
-
-
-@contextmanager
-def _opened(inputs: Inputs) -> Iterator[CampaignReader]:
-    """The campaign, once it has been compared with the manifest that is given."""
     with open_campaign(inputs.campaign) as campaign:
-        if inputs.manifest:
-            listed = read_manifest(inputs.manifest).found_from(inputs.manifest)
-            campaign.require_made_from(inputs.manifest, listed)
-        yield campaign
+        name = campaign.target(pose[0]).name
+        write_texts(output, {f"{name}-pose.sdf": _any_pose(inputs, campaign, pose)})
+    log.info("wrote %s-pose.sdf into %s", name, output)
 
 
 def _require_poses(path: Path, name: str, target: TargetReader, count: int) -> None:
@@ -140,13 +135,13 @@ def _require_poses(path: Path, name: str, target: TargetReader, count: int) -> N
         )
 
 
-def _any_pose(inputs: Inputs, pose: Sequence[str]) -> Iterator[str]:
+def _any_pose(inputs: Inputs, campaign: CampaignReader, pose: Sequence[str]) -> Iterator[str]:
     """The SDF records of the poses that --pose names, rebuilt from their genotypes."""
     target, ligand, restart = pose
     if not restart.isdecimal():
         raise InputError(f"--pose: restart {restart} is not a number from 0")
-    path = inputs.manifest or inputs.campaign.with_name("manifest.tsv")
-    for found in find_poses(read_manifest(path).found_from(path), target, ligand, int(restart)):
+    manifest, known = _listed(inputs, campaign), KnownFiles(campaign)
+    for found in find_poses(manifest, known, target, ligand, int(restart)):
         with content_of(found.source, LIGANDS):
             (xyz,) = rebuild(*found.genotype)
             record = sdf_record(found.molecule, xyz, found.items["name"], found.items)

@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import h5py
 import numpy as np
@@ -19,6 +20,7 @@ from ligen_py import aggregate, export, pick, query, report
 from ligen_py.molecules.export import sdf_record, symmetric_rmsd
 from ligen_py.molecules.pdbqt import ligand_pdbqt
 from ligen_py.molecules.stored import molecule_of
+from ligen_py.store.campaign.known import KnownFiles
 from tests.edited import edited
 from tests.fuzz.damage import alone, fuzz
 from tests.placed import started
@@ -31,13 +33,19 @@ MOLECULES = [
     Molecule("c", "CC(=O)Nc1ccc(O)cc1", 1.0),
 ]
 
+
+def pose(path: Path, out: Path) -> int:
+    """Export a pose, as if the campaign had been made from the ligands as they are."""
+    words = ["--campaign", str(path), "--output", str(out), "--pose", "t", "a", "20"]
+    with patch.object(KnownFiles, "require"):
+        return export.main(words)
+
+
 COMMANDS = {
     "export": lambda path, out: export.main(
         ["--campaign", str(path), "--output", str(out), "--count", "3", "--pdbqt"]
     ),
-    "pose": lambda path, out: export.main(
-        ["--campaign", str(path), "--output", str(out), "--pose", "t", "a", "20"]
-    ),
+    "pose": pose,
     "query": lambda path, out: query.main(
         [str(path), "--interacts", "hydrophobic:PHE36", "--output", str(out / "found.sdf")]
     ),

@@ -171,6 +171,11 @@ def test_a_pose_that_was_not_kept_is_reported(
     campaign.flags = {"dock": ("--max-num-poses", "0")}
     part.poses.unlink()
     campaign.screen(STAGES["dock"], part)
+    assert export.main([*words, *pose]) == 1
+    assert f"was not made from {part.poses} as it is now" in capsys.readouterr().err
+    for later in (part.kept, part.refined, part.scores, campaign.campaign):
+        later.unlink()
+    campaign.run()
     every = read(part.poses, POSES, Poses)
     assert np.array_equal(every.restart, range(12))
     assert np.array_equal(every.quaternion[few.restart], few.quaternion)

@@ -74,7 +74,14 @@ def table(campaign: Path) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(text)))
 
 
-@pytest.mark.parametrize(("kind", "flags"), [("pockets", []), ("scores", ["--poses", "2"])])
+@pytest.mark.parametrize(
+    ("kind", "flags"),
+    [
+        ("pockets", []),
+        ("scores", ["--poses", "2"]),
+        ("refined", ["--pose", "a", NAMES[0], "20"]),
+    ],
+)
 def test_parts_that_were_made_anew_are_not_mixed_with_an_old_campaign(
     campaign: Path, kind: str, flags: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -11,9 +11,11 @@ from ligen_py.errors import InputError
 from ligen_py.records.ligands import LIGANDS
 from ligen_py.records.poses import POSES
 from ligen_py.records.refined import REFINED
+from ligen_py.store.campaign.known import KnownFiles
 from ligen_py.store.campaign.manifest import Manifest, PartFiles
 from ligen_py.store.campaign.part import Genotypes, Poses
 from ligen_py.store.files.dropped import is_dropped
+from ligen_py.store.files.inputs import require_made_from
 from ligen_py.store.files.read import read_columns, run_record
 from ligen_py.store.files.terms import read_terms
 
@@ -32,18 +34,23 @@ class Found:
     """The ligands file."""
 
 
-def find_poses(manifest: Manifest, target: str, name: str, restart: int) -> list[Found]:
+def find_poses(
+    manifest: Manifest, known: KnownFiles, target: str, name: str, restart: int
+) -> list[Found]:
     """The poses that a restart made of all ligands of this name, each state and record its own.
 
     Poses that were scored are those of the refined file. A restart that the filter or the
     refinement left out gives the pose as it was docked.
 
-    Raises InputError where no ligand has this name, or none a pose of this restart.
+    Raises InputError where no ligand has this name, or none a pose of this restart, and where files
+    of its part are not those that the campaign was made from.
     """
     parts = [part for part in manifest.parts if part.target == target]
     ligands = [(part, row) for part in parts for row in _named(part, name)]
     if not ligands:
         raise InputError(f"no ligand of target {target} is named {name}, or it was never docked")
+    for part in {part.label: part for part, _ in ligands}.values():
+        known.require(part)
     found = [pose for part, ligand in ligands for pose in _poses(part, ligand, restart)]
     if not found:
         raise InputError(
@@ -84,6 +91,8 @@ def _poses(part: PartFiles, ligand: int, restart: int) -> Iterator[Found]:
         path = getattr(part, kind.name)
         if is_dropped(path):
             continue
+        if kind is POSES:
+            require_made_from(part.refined, REFINED, path)
         made = read_columns(path, kind, ("poses/restart",))["poses/restart"]
         settings = json.loads(run_record(path, kind).get("settings", "{}"))
         if settings.get("rounds") == 0:  # the refinement left it as it was docked
