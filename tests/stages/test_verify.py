@@ -318,6 +318,34 @@ def attribute(name: str, value: str) -> Callable[[Path], None]:
     return change
 
 
+def docked_otherwise(path: Path) -> None:
+    """A part's poses are of other settings; what follows was made from them."""
+    attribute("settings", '{"num_restart": 2}')(path)
+    for kind in ("kept", "refined", "scores"):
+        attribute("inputs", "[]")(Path(str(path).replace("/poses/", f"/{kind}/")))
+
+
+@pytest.mark.parametrize(
+    ("kind", "change", "words"),
+    [
+        ("poses", docked_otherwise, "poses/dhfr/lib/2-of-2.h5: was made with other settings"),
+        ("poses", attribute("settings", "{}"), "kept/dhfr/lib/2-of-2.h5: was not made from"),
+        ("kept", attribute("settings", "{}"), "refined/dhfr/lib/2-of-2.h5: was not made from"),
+    ],
+)
+def test_parts_of_other_poses_are_not_merged(
+    mini: Mini,
+    kind: str,
+    change: Callable[[Path], None],
+    words: str,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    change(getattr(mini.parts()[SECOND], kind))
+    output = str(mini.folder / "again.h5")
+    assert aggregate.main(["--manifest", str(mini.manifest), "--output", output]) == 1
+    assert words in capsys.readouterr().err
+
+
 def rejected(mini: Mini) -> None:
     """A record is said to have been rejected, in every file after parse, lawfully."""
     with edited(mini.parts()[SECOND].scores) as file:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ligen_py.chain import FILES
 from ligen_py.errors import InputError
 from ligen_py.provenance import Input
 from ligen_py.records.poses import POSES
@@ -13,7 +14,6 @@ from ligen_py.store.campaign.layout import Provenance, Runs
 from ligen_py.store.campaign.manifest import PartFiles
 from ligen_py.store.campaign.part import RECORDED, part_runs
 from ligen_py.store.files.inputs import recorded_inputs
-from ligen_py.store.files.read import run_record
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,19 +21,17 @@ class Origin:
     """Where the files of a part come from, as they say themselves."""
 
     digests: dict[str, str]
-    """SHA-256 by kind."""
+    """SHA-256 by kind; of docked and of kept poses where their files are there."""
     runs: dict[str, dict[str, str]]
-    """Run records by kind."""
-    searched: dict[str, str] | None
-    """The run record of the search that made the poses; None where its file is gone."""
+    """Run records by kind, of the same files."""
 
     @classmethod
     def of(cls, files: PartFiles) -> "Origin":
         """Read those of a part; InputError where its files were not made from each other."""
-        paths = {kind: getattr(files, kind) for kind in RECORDED}
-        digests = {kind: Input.of(path).sha256 for kind, path in paths.items()}
-        poses = run_record(files.poses, POSES) if files.poses.is_file() else None
-        return cls(digests, part_runs(files, digests), poses)
+        paths: dict[str, Path] = {kind: getattr(files, kind) for kind in FILES}
+        there = (kind for kind in FILES if kind in RECORDED or paths[kind].is_file())
+        digests = {kind: Input.of(paths[kind]).sha256 for kind in there}
+        return cls(digests, part_runs(files, digests))
 
 
 class Lineage:
@@ -60,13 +58,13 @@ class Lineage:
         )
 
     def _add(self, files: PartFiles, origin: Origin, records: int) -> Provenance:
-        for kind in RECORDED:
-            self._require_same(files, kind, getattr(files, kind), origin.runs[kind])
+        for kind, run in origin.runs.items():
+            self._require_same(files, kind, getattr(files, kind), run)
         self._require_same_file(files, origin.runs["ligands"])
         made = (_row(kind, origin.runs[kind]) for kind in RECORDED)
         rows = [self._runs.setdefault(row, len(self._runs)) for row in made]
-        if origin.searched is not None:
-            self._runs.setdefault(_row(POSES.name, origin.searched), len(self._runs))
+        if searched := origin.runs.get(POSES.name):
+            self._runs.setdefault(_row(POSES.name, searched), len(self._runs))
         return Provenance(
             target=np.array([files.place] * len(RECORDED), object),
             library=np.array([files.library] * len(RECORDED), object),

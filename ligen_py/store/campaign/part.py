@@ -437,14 +437,14 @@ def part_runs(files: PartFiles, digests: Mapping[str, str]) -> dict[str, dict[st
     `digests` holds the SHA-256 of the files by kind. A record without inputs, as of files that
     were not made by a stage, is not checked.
     """
-    paths: dict[str, Path] = {kind: getattr(files, kind) for kind in RECORDED}
+    paths: dict[str, Path] = {kind: getattr(files, kind) for kind in digests}
     runs = {kind: run_record(path, KINDS[kind]) for kind, path in paths.items()}
-    for made in RECORDED:
-        stage, known = writer(made), input_digests(paths[made], runs[made])
+    for made, run in runs.items():
+        stage, known = writer(made), input_digests(paths[made], run)
         for source in stage.inputs.values():
-            if known and source in RECORDED and digests[source] not in known:
+            if known and source in digests and digests[source] not in known:
                 raise InputError(
                     f"{paths[made]}: was not made from {paths[source]} as it is now; run the "
-                    f"{stage.name} stage of part {files.label} again"
+                    f"{run.get('stage', stage.name)} stage of part {files.label} again"
                 )
     return runs
