@@ -17,10 +17,11 @@ import secrets
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from tempfile import gettempdir
 
 from ligen_py import cli
 from ligen_py.campaign.workplan import Workplan
-from ligen_py.errors import InputError
+from ligen_py.errors import InputError, OutputError
 from ligen_py.opencl.device import select
 from ligen_py.settings.document import read_document
 from ligen_py.settings.export import ExportSettings
@@ -98,9 +99,16 @@ def _verify(options: argparse.Namespace) -> None:
         options.seed = secrets.randbelow(1 << 31)
         log.info("--seed %d chooses the samples", options.seed)
     faults = 0
-    for fault in _faults(options, path, plan):
-        print(f"FAULT {fault}", flush=True)
-        faults += 1
+    try:
+        for fault in _faults(options, path, plan):
+            print(f"FAULT {fault}", flush=True)
+            faults += 1
+    except OutputError as error:  # nothing is written but temporary files
+        why = getattr(error.__cause__, "strerror", None) or error
+        raise OutputError(
+            f"{gettempdir()}: what is made again to be compared cannot be written there ({why}); "
+            "make room there, or set TMPDIR to another folder"
+        ) from error
     if faults:
         every = "" if options.all else " (with --all every one is named)"
         raise InputError(

@@ -1,4 +1,7 @@
-"""Results made again from what stands before them: ranking, scores, pockets, molecules, files."""
+"""Results made again from what stands before them: ranking, scores, pockets, molecules, files.
+
+An `OutputError` is raised again: a full disk of temporary files is no fault of the campaign.
+"""
 
 import json
 import logging
@@ -63,7 +66,7 @@ def merge_faults(
         }
         try:
             stage.run(inputs, settings, None, again, jobs=granted.cores())
-        except OutputError:  # the campaign is not to blame
+        except OutputError:
             raise
         except InputError as error:
             yield f"{campaign}: its parts cannot be merged: {error}"
@@ -131,6 +134,8 @@ def _scored_again(part: PartFiles, record: Mapping[str, str], device: str | None
         again = Path(folder) / "scores.h5"
         try:
             stage.run(inputs, settings, device, again)
+        except OutputError:
+            raise
         except InputError as error:
             yield f"{part.scores}: its poses cannot be scored again: {error}"
             return
@@ -163,6 +168,8 @@ def pocket_faults(plan: Workplan, manifest: Manifest) -> Iterator[str]:
             again = Path(folder) / path.name
             try:
                 stage.run(inputs, plan.settings.pocket, None, again)
+            except OutputError:
+                raise
             except InputError as error:
                 yield f"{path}: cannot be made again: {error}"
                 continue
@@ -226,6 +233,8 @@ def _parsed_again(
         write_some(part.ligands, records, some)
         try:
             STAGES["parse"].run(inputs, plan.parse_options(library), None, again)
+        except OutputError:
+            raise
         except InputError as error:
             yield f"{part.ligands}: cannot be made again: {error}"
             return
@@ -273,6 +282,8 @@ def written_faults(campaign: Path, plan: Workplan) -> Iterator[str]:
             with chdir(folder), redirect_stdout(printed):
                 STAGES["export"].run(inputs, plan.settings.export, None, seen / "export")
                 STAGES["report"].run(shown, plan.settings.report, None, seen / "report.html")
+        except OutputError:
+            raise
         except InputError as error:
             yield f"{campaign}: its files cannot be written again: {error}"
             return

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from ligen_py.chain import FILES, SCREEN, STAGES
-from ligen_py.errors import InputError
+from ligen_py.errors import InputError, OutputError
 from ligen_py.opencl.device import Device, select
 from ligen_py.provenance import stage_digest
 from ligen_py.records.column import Record
@@ -118,6 +118,8 @@ def _part_redocked(
             inputs = {flag: files[source] for flag, source in stage.inputs.items()}
             try:
                 stage.run(inputs, settings, selector, files[kind])
+            except OutputError:  # as in `made_again`
+                raise
             except InputError as error:
                 yield f"{path}: its molecules cannot be docked again: {error}"
                 return

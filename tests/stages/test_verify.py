@@ -5,8 +5,10 @@ import shutil
 from collections import Counter
 from collections.abc import Callable
 from contextlib import chdir, redirect_stdout
+from importlib import import_module
 from io import StringIO
 from pathlib import Path
+from tempfile import gettempdir
 
 import h5py
 import numpy as np
@@ -17,17 +19,20 @@ from ligen_py import aggregate, verify
 from ligen_py.campaign.workplan import Workplan
 from ligen_py.chain import BETWEEN, SCREEN, STAGES
 from ligen_py.errors import OutputError, WorkerError
+from ligen_py.opencl.device import select
 from ligen_py.provenance import file_digest
 from ligen_py.records.column import Kind
 from ligen_py.records.kinds import KINDS
 from ligen_py.records.ledger import Reason, Status
 from ligen_py.settings.campaign import load_campaign
 from ligen_py.settings.document import read_document
-from ligen_py.store.campaign.manifest import PartFiles
+from ligen_py.store.campaign.manifest import PartFiles, read_manifest
 from ligen_py.store.files import read as reading
 from ligen_py.store.files.dropped import drop_rows
 from ligen_py.store.files.seal import seal
+from ligen_py.verification import made_again
 from ligen_py.verification.made_again import ranking_faults, written_faults
+from ligen_py.verification.redocked import redocking_faults
 from tests.edited import edited
 from tests.mini import DHFR, Mini
 from tests.stages.factory import write_manifest
@@ -217,7 +222,11 @@ def test_what_the_machine_lacks_is_no_fault_of_the_campaign(
     assert run(mini) == 1
     said = capsys.readouterr()
     assert "FAULT" not in said.out
-    assert "error: " in said.err.splitlines()[-1]
+    last = said.err.splitlines()[-1]
+    assert "error: " in last
+    if trouble is no_room:
+        assert "No space left on device" in last
+        assert f"{gettempdir()}: " in last
 
 
 Harm = Callable[[Mini], None]
@@ -580,6 +589,27 @@ def whole(kept_config: Mini, tmp_path: Path) -> Mini:
     described(copy)
     written(copy)
     return copy
+
+
+@pytest.mark.parametrize("stage", ["pocket", "parse", "export", "score", "dock"])
+def test_a_full_disk_of_temporary_files_is_no_fault_of_the_campaign(
+    kept_config: Mini, stage: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    document = read_document(kept_config.folder / "c.yaml")
+    plan = Workplan.of(document.values, document.source, kept_config.folder)
+    manifest = read_manifest(kept_config.manifest)
+    chosen = [np.zeros(1, "i8")] * len(manifest.parts)
+    label = select(None).origin
+    monkeypatch.setattr(import_module(f"ligen_py.{stage}"), "run", no_room)
+    faults = {
+        "pocket": lambda: made_again.pocket_faults(plan, manifest),
+        "parse": lambda: made_again.library_faults(plan, manifest, chosen),
+        "export": lambda: written_faults(kept_config.campaign, plan),
+        "score": lambda: made_again.scoring_faults(manifest, 1, None, label),
+        "dock": lambda: redocking_faults(manifest, chosen, None),
+    }
+    with pytest.raises(OutputError):
+        list(faults[stage]())
 
 
 def test_what_was_written_is_compared_from_any_folder_and_behind_a_link(whole: Mini) -> None:
