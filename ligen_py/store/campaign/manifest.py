@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from ligen_py.chain import FILES
 from ligen_py.errors import InputError
@@ -49,6 +50,16 @@ class PartFiles:
     def label(self) -> str:
         """How messages and tables name the part: pocket/library/chunk."""
         return f"{self.place}/{self.library}/{self.ligands.stem}"
+
+    def renamed(self, folder: str, name: str) -> "PartFiles":
+        """The part with its files in `name`, as far as they are in `folder`, relative both."""
+        paths = {kind: getattr(self, kind) for kind in FILES}
+        below: dict[str, Any] = {
+            kind: Path(name, *path.parts[1:])
+            for kind, path in paths.items()
+            if path.parts[:1] == (folder,)
+        }
+        return replace(self, **below)
 
     def moved(self, folder: Path) -> "PartFiles":
         """The part with its relative paths counted from another folder."""
@@ -98,10 +109,14 @@ class Manifest:
         """The manifest with paths that lead somewhere from here.
 
         Its relative paths count from the folder in which the campaign ran: one above the manifest
-        `path`, or else this one, which may be another campaign's. Raises InputError where no such
-        folder has the first part's ligands.
+        `path`, or else this one, which may be another campaign's. The folder that the manifest lies
+        in comes first, whatever it is called by now: another one may have its name. Raises
+        InputError where no such folder has the first part's ligands.
         """
-        first, here = self.parts[0].ligands, Path.cwd()
+        first, here, own = self.parts[0].ligands, Path.cwd(), path.absolute().parent
+        if (own / Path(*first.parts[1:])).is_file():
+            renamed = Manifest(tuple(part.renamed(first.parts[0], own.name) for part in self.parts))
+            return renamed.moved(Path() if own.parent == here else own.parent)
         # The folder of results may be a link, so that the campaign's is not above its real place.
         for folder in (*path.absolute().parents, *path.resolve().parents, here):
             if (folder / first).exists():

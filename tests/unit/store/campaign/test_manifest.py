@@ -83,6 +83,18 @@ def test_files_are_those_beside_the_manifest_also_from_another_campaigns_folder(
     assert part.ligands == Path("results/l/1-of-1.h5")
 
 
+def test_a_renamed_folder_of_results_has_its_own_files(tmp_path: Path) -> None:
+    """Those under its old name are of another campaign; what is not in it stays where it is."""
+    row = changed(ROW, ligands="results/l/1-of-1.h5", crystal="data/ref.sdf")
+    for name in ("results", "results_old"):
+        (tmp_path / name / "l").mkdir(parents=True)
+        (tmp_path / name / "l/1-of-1.h5").touch()
+    table = manifest(tmp_path / "results_old/manifest.tsv", row)
+    (part,) = read_manifest(table).found_from(table).parts
+    assert part.ligands == tmp_path / "results_old/l/1-of-1.h5"
+    assert part.crystal == tmp_path / "data/ref.sdf"
+
+
 def test_windows_line_ends_and_a_byte_order_mark_do_no_harm(tmp_path: Path) -> None:
     path = manifest(tmp_path / "m.tsv", ROW)
     path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes().replace(b"\n", b"\r\n"))
