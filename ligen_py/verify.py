@@ -175,7 +175,8 @@ def _made_again(
         )
     if plan is not None:
         log.info("writing the exported molecules and the report again")
-        yield from by_cause(made_again.written_faults(options.campaign, plan), options.all)
+        written = made_again.written_faults(options.campaign, plan, manifest)
+        yield from by_cause(written, options.all)
     log.info("docking the chosen molecules again")
     yield from by_cause(redocking_faults(manifest, chosen, options.device), options.all)
 

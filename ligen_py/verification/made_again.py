@@ -5,7 +5,7 @@ An `OutputError` is raised again: a full disk of temporary files is no fault of 
 
 import json
 import logging
-import os
+import re
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import chdir, redirect_stdout
@@ -33,6 +33,7 @@ from ligen_py.records.scores import SCORES, Scores
 from ligen_py.settings.check import check
 from ligen_py.settings.score import ScoreSettings
 from ligen_py.store.campaign.differences import differences
+from ligen_py.store.campaign.layout import CONFIG
 from ligen_py.store.campaign.manifest import Manifest, PartFiles
 from ligen_py.store.campaign.reader import open_campaign
 from ligen_py.store.files.read import groups_in, read, run_record
@@ -43,8 +44,13 @@ from ligen_py.verification.config import file_faults
 
 log = logging.getLogger("ligen_py")
 
-TIMES = "benchmarks"
-"""Snakemake's measurements of jobs, which the report shows, in the campaign's folder."""
+RESULTS = "results"
+"""What a run calls the folder of its results, which the report names; it may be another by now."""
+
+OF_THE_RUN = re.compile(
+    rb'<time>[^<]*</time> &middot; |<div class="card wide" id="times">.*?</div>\n', re.DOTALL
+)
+"""What the page says of the run, not of the campaign: a copy has another date, or no times."""
 
 POSES_SCORED = 1_000_000
 """Poses that are scored again: some minutes of a processor, some seconds of a GPU."""
@@ -251,36 +257,35 @@ def _columns(one: Path, other: Path, kind: Kind) -> list[str]:
     ]
 
 
-def written_faults(campaign: Path, plan: Workplan) -> Iterator[str]:
+def written_faults(campaign: Path, plan: Workplan, manifest: Manifest) -> Iterator[str]:
     """Write the exported molecules and the report again, and compare them with those that lie here.
 
-    Names of files stand in the report as seen from the campaign's folder.
+    `manifest` has paths that lead somewhere from here.
     """
     results = campaign.parent
-    # As the campaign's folder calls it, from within it, too, and where it is a link.
-    here = Path(os.path.abspath(results))  # noqa: PTH100 (follows no link)
     with tempfile.TemporaryDirectory() as folder:
-        again = Path(folder) / here.name
+        again, table = Path(folder) / RESULTS, Path(folder) / "manifest.tsv"
         again.mkdir()
-        searches = [Path(file) for file in plan.searches.reported(here.name)]
+        table.write_text(manifest.moved(Path.cwd()).text(), encoding="utf-8")
+        searches = [Path(file) for file in plan.searches.reported(RESULTS)]
         references = tuple(file.resolve() for file in plan.references())
         below = {file.parts[1] for file in searches}
         judged = [STAGES["networks"].path] if plan.settings.networks.best else []
-        for name in (campaign.name, "manifest.tsv", *judged, *sorted(below)):
+        for name in (campaign.name, *judged, *sorted(below)):
             (again / name).symlink_to(results.resolve() / name)
-        times = here.parent / TIMES
-        if times.is_dir():
-            (Path(folder) / TIMES).symlink_to(times)
-        seen, printed = Path(here.name), StringIO()
+        seen, printed = Path(RESULTS), StringIO()
         inputs = {"campaign": seen / campaign.name}
         if judged:
             inputs["networks"] = seen / judged[0]
-        shown = {"exported": seen / "export", "searches": tuple(searches)}
-        shown |= {"references": references}
-        shown |= inputs | ({"times": Path(TIMES)} if times.is_dir() else {})
+        listed = inputs | {"manifest": table}
+        shown = inputs | {
+            "exported": seen / "export",
+            "searches": tuple(searches),
+            "references": references,
+        }
         try:
             with chdir(folder), redirect_stdout(printed):
-                STAGES["export"].run(inputs, plan.settings.export, None, seen / "export")
+                STAGES["export"].run(listed, plan.settings.export, None, seen / "export")
                 STAGES["report"].run(shown, plan.settings.report, None, seen / "report.html")
         except OutputError:
             raise
@@ -288,14 +293,30 @@ def written_faults(campaign: Path, plan: Workplan) -> Iterator[str]:
             yield f"{campaign}: its files cannot be written again: {error}"
             return
         (again / "report.txt").write_text(printed.getvalue(), encoding="utf-8")
-        for file in sorted(again.rglob("*")):
-            part = file.relative_to(again)
-            stored = results / part
-            if file.is_symlink() or file.is_dir() or not (results / part.parts[0]).exists():
-                continue
-            # Snakemake knows the folder `export` as one result.
-            cure = f"delete {results / part.parts[0]}, and 'ligen run CONFIG' makes it again"
-            if not stored.is_file():
-                yield f"{stored}: is missing; {cure}"
-            elif stored.read_bytes() != file.read_bytes():
-                yield f"{stored}: is not what {campaign} gives; {cure}"
+        yield from _unlike(results, again, campaign)
+
+
+def _unlike(results: Path, again: Path, campaign: Path) -> Iterator[str]:
+    """Files written into `again` that are not the same in a folder of results."""
+    files = [file for file in again.rglob("*") if file.is_file() and not file.is_symlink()]
+    parts = {file.relative_to(again) for file in files}
+    for part in sorted(parts):
+        # Snakemake knows the folder `export` as one result.
+        stored, top = results / part, results / part.parts[0]
+        if not top.exists():
+            if (results / CONFIG).exists():  # else nobody asked for a report
+                yield f"{top}: is missing; 'ligen run CONFIG' makes it again"
+            continue
+        cure = f"delete {top}, and 'ligen run CONFIG' makes it again"
+        if not stored.is_file():
+            yield f"{stored}: is missing; {cure}"
+        elif _content(stored) != _content(again / part):
+            yield f"{stored}: is not what {campaign} gives; {cure}"
+    for stored in sorted((results / "export").rglob("[!.]*")):
+        if stored.is_file() and stored.relative_to(results) not in parts:
+            log.warning("%s: not compared, as export does not write it", stored)
+
+
+def _content(file: Path) -> bytes:
+    content = file.read_bytes()
+    return OF_THE_RUN.sub(b"", content) if file.suffix == ".html" else content

@@ -604,7 +604,7 @@ def test_a_full_disk_of_temporary_files_is_no_fault_of_the_campaign(
     faults = {
         "pocket": lambda: made_again.pocket_faults(plan, manifest),
         "parse": lambda: made_again.library_faults(plan, manifest, chosen),
-        "export": lambda: written_faults(kept_config.campaign, plan),
+        "export": lambda: written_faults(kept_config.campaign, plan, manifest),
         "score": lambda: made_again.scoring_faults(manifest, 1, None, label),
         "dock": lambda: redocking_faults(manifest, chosen, None),
     }
@@ -612,8 +612,10 @@ def test_a_full_disk_of_temporary_files_is_no_fault_of_the_campaign(
         list(faults[stage]())
 
 
-def test_what_was_written_is_compared_from_any_folder_and_behind_a_link(whole: Mini) -> None:
-    """The times of the jobs, which the report shows, are beside the link, not beside its end."""
+def test_what_was_written_is_compared_wherever_it_lies_by_now(
+    whole: Mini, caplog: pytest.LogCaptureFixture
+) -> None:
+    """From any folder, behind a link, renamed, and copied without the times of its jobs."""
     results, times = whole.folder / "results", whole.folder / "benchmarks"
     times.mkdir()
     (times / "aggregate.tsv").write_text("s\tmax_rss\n1.5\t100\n")
@@ -621,19 +623,35 @@ def test_what_was_written_is_compared_from_any_folder_and_behind_a_link(whole: M
     results.symlink_to("../scratch")
     document = read_document(whole.folder / "c.yaml")
     plan = Workplan.of(document.values, document.source, whole.folder)
+    whole.manifest.write_text(plan.manifest().text())
+
+    def faults(campaign: Path) -> list[str]:
+        table = campaign.with_name("manifest.tsv")
+        return list(written_faults(campaign, plan, read_manifest(table).found_from(table)))
+
     with chdir(whole.folder), redirect_stdout(StringIO()):
         shown = {"campaign": Path("results/campaign.h5"), "exported": Path("results/export")}
         shown |= {"times": Path("benchmarks")}
         page = Path("results/report.html")
         STAGES["report"].run(shown, plan.settings.report, None, page)
-        assert list(written_faults(Path("results/campaign.h5"), plan)) == []
+        assert 'id="times"' in page.read_text(encoding="utf-8")
     with chdir(results / "export"):
-        assert list(written_faults(whole.campaign, plan)) == []
+        assert faults(whole.campaign) == []
     results.unlink()
-    (whole.folder.parent / "scratch").rename(results)
-    for name in ("campaign.h5", "../results/campaign.h5"):
-        with chdir(results):
-            assert list(written_faults(Path(name), plan)) == []
+    old = whole.folder / "results_old"
+    (whole.folder.parent / "scratch").rename(old)
+    os.utime(old / "campaign.h5", (0, 0))
+    assert (old / "export/dhfr-receptor.pdb").exists()
+    (old / "export/other.sdf").touch()
+    with chdir(old):
+        assert faults(Path("campaign.h5")) == []
+    assert "export/other.sdf: not compared, as export does not write it" in caplog.text
+    shutil.rmtree(old / "export")
+    (old / "report.txt").unlink()
+    assert sorted(set(faults(old / "campaign.h5"))) == [
+        f"{old / name}: is missing; 'ligen run CONFIG' makes it again"
+        for name in ("export", "report.txt")
+    ]
 
 
 def honest(mini: Mini, kind: str, change: Callable[[h5py.File], None]) -> None:
