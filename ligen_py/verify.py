@@ -73,7 +73,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         "(default: %(default)s)",
     )
     parser.add_argument(
-        "--seed", type=int, help="seed of the samples (default: another one each time, printed)"
+        "--seed",
+        type=cli.at_least(0),
+        metavar="N",
+        help="seed of the samples (default: another one each time, printed)",
     )
     parser.add_argument(
         "--all",
@@ -85,7 +88,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _verify(options: argparse.Namespace) -> None:
-    if options.sample < 0 or (options.sample > 1 and options.sample % 1):
+    if not (0 <= options.sample <= 1 or (options.sample > 1 and options.sample % 1 == 0)):
         raise InputError(f"--sample {options.sample}: give a share below 1, or a whole number")
     path = options.manifest or options.campaign.with_name("manifest.tsv")
     if not path.exists():

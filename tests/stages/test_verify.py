@@ -751,6 +751,7 @@ def test_a_whole_campaign_has_no_fault(whole: Mini, capsys: pytest.CaptureFixtur
     [
         (["--sample", "-1"], "give a share below 1"),
         (["--sample", "1.5"], "give a share below 1"),
+        (["--sample", "nan"], "give a share below 1"),
         (["--device", "no such device"], "no OpenCL device matches"),
     ],
 )
@@ -759,6 +760,14 @@ def test_bad_flags_are_sentences(
 ) -> None:
     assert run(mini, *words) in (1, 2)
     assert sentence in capsys.readouterr().err
+
+
+def test_a_seed_below_zero_is_refused_at_once(
+    sound: Mini, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        run(sound, "--seed", "-1")
+    assert "-1: give a whole number, 0 or more" in capsys.readouterr().err
 
 
 def test_a_campaign_away_from_its_files_is_a_fault(
