@@ -8,6 +8,7 @@ import shutil
 import subprocess
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import gemmi
 import numpy as np
@@ -17,6 +18,7 @@ from rdkit import Chem
 
 from ligen_py import aggregate, export
 from ligen_py.records.functions.ad4 import Ad4Type
+from ligen_py.store.campaign import kept_poses
 from ligen_py.summary import molecule as summary
 from ligen_py.summary.scripts import Scene, chimerax
 from tests import pdbqt
@@ -200,6 +202,30 @@ def test_more_poses_stand_best_first(campaign: Path) -> None:
     assert len(table(campaign)) == len(best)
     assert run(campaign, "--poses", "9", "--count", "1") == 0
     assert len(Chem.SDMolSupplier(str(campaign.parent / "export/a.sdf"))) == POSES
+
+
+def test_the_lines_of_each_chunk_are_read_once_for_more_poses(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Best first, molecules come from any chunk in turn, and each read hashes a whole file."""
+    parts = [
+        write_part(tmp_path, "a", "lib", f"{k + 1}-of-3", MOLECULES[k::3], first_line=1 + 10 * k)
+        for k in range(3)
+    ]
+    table, campaign = write_manifest(tmp_path / "manifest.tsv", parts), tmp_path / "campaign.h5"
+    assert aggregate.main(["--manifest", str(table), "--output", str(campaign), "--quiet"]) == 0
+    read, plain = [], kept_poses.read_columns
+
+    def counted(path: Path, *given: Any) -> Any:
+        read.append(path)
+        return plain(path, *given)
+
+    monkeypatch.setattr(kept_poses, "read_columns", counted)
+    monkeypatch.setattr(kept_poses, "CHUNKS", 1)
+    assert run(campaign, "--poses", "2") == 0
+    mols = Chem.SDMolSupplier(str(tmp_path / "export/a.sdf"))
+    assert [mol.GetProp("_Name") for mol in mols][:6:2] == NAMES[:3]
+    assert sorted(read) == [part.ligands for part in parts]
 
 
 def test_pdbqt_is_a_file_a_pose(campaign: Path) -> None:

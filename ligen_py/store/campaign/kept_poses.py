@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -43,7 +43,7 @@ class KeptPoses:
         for library in manifest.libraries:
             for members in manifest.chunks(target, library):
                 self._chunks.setdefault((library, members[0].file), []).append(members)
-        self._lines = lru_cache(CHUNKS)(self._read_lines)
+        self._span = cache(_span)
         self._part = lru_cache(CHUNKS)(read_best)
 
     def of(self, library: str, file: str, line: int, count: int) -> list[KeptPose]:
@@ -51,13 +51,15 @@ class KeptPoses:
 
         Raises InputError where no part has this record, or its files are others by now.
         """
-        for members in self._chunks.get((library, file), ()):
-            files = tuple(members)
-            entries = np.flatnonzero(self._lines(files[0]) == line)
+        for members in map(tuple, self._chunks.get((library, file), ())):
+            first, last = self._span(members[0].ligands)
+            if not first <= line <= last:
+                continue
+            for one in members:
+                self._known.require(one)
+            entries = np.flatnonzero(self._part(members).line == line)
             if len(entries):
-                for one in files:
-                    self._known.require(one)
-                return list(self._best(files, int(entries[0]), count))
+                return list(self._best(members, int(entries[0]), count))
         raise InputError(f"library {library}: no part contains the record at line {line} of {file}")
 
     def _best(self, members: tuple[PartFiles, ...], entry: int, count: int) -> Iterator[KeptPose]:
@@ -86,9 +88,11 @@ class KeptPoses:
                     source=files.ligands,
                 )
 
-    @staticmethod
-    def _read_lines(files: PartFiles) -> np.ndarray:
-        return read_columns(files.ligands, LIGANDS, ("entries/line",))["entries/line"]
+
+def _span(ligands: Path) -> tuple[int, int]:
+    """First and last line of a chunk's records."""
+    line = read_columns(ligands, LIGANDS, ("entries/line",))["entries/line"]
+    return (int(line.min()), int(line.max())) if len(line) else (1, 0)
 
 
 def _numbers(scores: Path, kept: slice) -> tuple[np.ndarray, np.ndarray]:
