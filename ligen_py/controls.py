@@ -85,12 +85,15 @@ def _stage(options: argparse.Namespace) -> None:
 def run(inputs: Inputs, settings: ControlsSettings, device: str | None, output: Path) -> None:
     """Write the verdict as `output` and, with the ending .txt, as text."""
     verdict = judge(inputs, settings)
-    texts = {
-        output.name: [json.dumps(document(verdict), indent=1, ensure_ascii=False), "\n"],
-        output.with_suffix(".txt").name: [text_of(verdict)],
-    }
-    write_texts(output.parent, texts)
+    names = output.name, output.with_suffix(".txt").name
+    texts = zip(names, texts_of(verdict), strict=True)
+    write_texts(output.parent, {name: [text] for name, text in texts})
     log.info("%s", verdict.sentence)
+
+
+def texts_of(verdict: Verdict) -> tuple[str, str]:
+    """A verdict as JSON and as text, as they are written."""
+    return f"{json.dumps(document(verdict), indent=1, ensure_ascii=False)}\n", text_of(verdict)
 
 
 def judge(inputs: Inputs, settings: ControlsSettings) -> Verdict:

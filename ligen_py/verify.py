@@ -27,12 +27,13 @@ from ligen_py.settings.document import read_document
 from ligen_py.settings.export import ExportSettings
 from ligen_py.store.campaign.known import KnownFiles
 from ligen_py.store.campaign.layout import CONFIG
-from ligen_py.store.campaign.manifest import Manifest, read_manifest
+from ligen_py.store.campaign.manifest import Manifest, PartFiles, read_manifest
 from ligen_py.store.campaign.reader import open_campaign
 from ligen_py.store.files.read import files_kept_open
 from ligen_py.verification import made_again
 from ligen_py.verification.causes import by_cause
 from ligen_py.verification.config import config_faults
+from ligen_py.verification.controls import source_faults, unlisted_parts, verdict_faults
 from ligen_py.verification.files import missing_chunks, part_faults
 from ligen_py.verification.judged import SAMPLE as JUDGED
 from ligen_py.verification.judged import judged_faults
@@ -136,8 +137,10 @@ def _faults(options: argparse.Namespace, path: Path, plan: Workplan | None) -> I
         log.info("comparing with %s", plan.config.name)
         faults = config_faults(plan, options.campaign, path, manifest, attributes)
         yield from by_cause(faults, options.all)
-    log.info("files and run records of %d parts", len(manifest.parts))
-    broken = list(by_cause(_files_faults(manifest, known), options.all))
+        yield from source_faults(plan, options.campaign.parent)
+    controls = unlisted_parts(plan, options.campaign.parent) if plan else []
+    log.info("files and run records of %d parts", len(manifest.parts) + len(controls))
+    broken = list(by_cause(_files_faults(manifest, controls, known), options.all))
     yield from broken
     if broken:
         log.info("nothing is made again, since it would be made from these files")
@@ -147,11 +150,14 @@ def _faults(options: argparse.Namespace, path: Path, plan: Workplan | None) -> I
     yield from _made_again(plan, options, manifest)
 
 
-def _files_faults(manifest: Manifest, known: dict[tuple[str, ...], str]) -> Iterator[str]:
+def _files_faults(
+    manifest: Manifest, controls: list[PartFiles], known: dict[tuple[str, ...], str]
+) -> Iterator[str]:
     digests: dict[Path, str] = {}
-    for part in manifest.parts:
+    for number, part in enumerate((*manifest.parts, *controls)):
+        ranked = known if number < len(manifest.parts) else None
         with files_kept_open():
-            found = list(part_faults(part, known, digests))
+            found = list(part_faults(part, ranked, digests))
         yield from found
 
 
@@ -171,6 +177,8 @@ def _made_again(
         log.info("preparing %d pockets and the chosen molecules again", len(plan.pockets))
         yield from by_cause(made_again.pocket_faults(plan, manifest), options.all)
         yield from by_cause(made_again.library_faults(plan, manifest, chosen), options.all)
+        verdicts = made_again.verdicts_of(options.campaign)
+        yield from by_cause(verdict_faults(plan, verdicts), options.all)
     if judged is not None:
         log.info("judging poses of the best molecules again, of %d by --seed", JUDGED)
         yield from judged_faults(

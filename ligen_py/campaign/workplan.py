@@ -719,15 +719,19 @@ class Workplan:
 
     def control_flags(self, target: str) -> str:
         """Flags of `controls`, with the files below the folder `results`."""
-        words = ["--target", target, "--origin", self._origin(target)]
+        words = ["--target", target, "--origin", self.origin_of_decoys(target)]
         for group, form, files in self.control_parts(target):
             paths = (files.ligands, files.refined, files.scores, files.crystal or "")
             words += ["--part", group, form, files.conformation]
             words += [str(path).replace("<results>", "results") for path in paths]
-        limits = _only(self.control_of(target), ControlsSettings)
-        return f"{shlex.join(words)} {flags(ControlsSettings(**limits))}"
+        return f"{shlex.join(words)} {flags(self.control_limits(target))}"
 
-    def _origin(self, target: str) -> str:
+    def control_limits(self, target: str) -> ControlsSettings:
+        """What the controls of a target must show."""
+        return ControlsSettings(**_only(self.control_of(target), ControlsSettings))
+
+    def origin_of_decoys(self, target: str) -> str:
+        """Where the decoys of a target come from, in words."""
         if self.control_of(target).decoys is not None:
             return "given in a file"
         names = list(self.settings.libraries)

@@ -34,9 +34,12 @@ def missing_chunks(manifest: Manifest) -> Iterator[str]:
 
 
 def part_faults(
-    part: PartFiles, known: dict[tuple[str, ...], str], digests: dict[Path, str]
+    part: PartFiles, known: dict[tuple[str, ...], str] | None, digests: dict[Path, str]
 ) -> Iterator[str]:
-    """Checksums, content and provenance of the files of one part, and its ledger."""
+    """Checksums, content and provenance of the files of one part, and its ledger.
+
+    `known` are those that the campaign file was made from; None for a part that it does not rank.
+    """
     label = (part.place, part.library, part.ligands.stem)
     sound = True
     for kind in FILES:
@@ -58,8 +61,9 @@ def part_faults(
             sound = False
             yield str(error)
     for kind in RECORDED:
-        if known.get((*label, kind)) != digests[getattr(part, kind)]:
-            yield f"{getattr(part, kind)}: is not the file that the campaign was made from"
+        path = getattr(part, kind)
+        if known is not None and known.get((*label, kind)) != digests[path]:
+            yield f"{path}: is not the file that the campaign was made from"
     if not sound:
         return
     try:

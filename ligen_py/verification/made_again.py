@@ -68,7 +68,7 @@ def merge_faults(
         inputs = {
             "manifest": table,
             "effort": attributes.get("effort", ""),
-            "verdicts": _verdicts(campaign),
+            "verdicts": verdicts_of(campaign),
         }
         try:
             stage.run(inputs, settings, None, again, jobs=granted.cores())
@@ -87,7 +87,7 @@ def merge_faults(
             yield str(error)
 
 
-def _verdicts(campaign: Path) -> list[Path]:
+def verdicts_of(campaign: Path) -> list[Path]:
     """The files of the controls that a campaign was made with."""
     with open_campaign(campaign) as opened:
         targets = opened.verdicts().target

@@ -1,6 +1,7 @@
 """Verify: a sound campaign has no fault, and each of forty ways to spoil one is found."""
 
 import os
+import shlex
 import shutil
 from collections import Counter
 from collections.abc import Callable
@@ -15,7 +16,7 @@ import numpy as np
 import pytest
 import yaml
 
-from ligen_py import aggregate, verify
+from ligen_py import aggregate, controls, verify
 from ligen_py.campaign.workplan import Workplan
 from ligen_py.chain import BETWEEN, SCREEN, STAGES
 from ligen_py.errors import OutputError, WorkerError
@@ -31,6 +32,7 @@ from ligen_py.store.files import read as reading
 from ligen_py.store.files.dropped import drop_rows
 from ligen_py.store.files.seal import seal
 from ligen_py.verification import made_again
+from ligen_py.verification.controls import source_faults, verdict_faults
 from ligen_py.verification.made_again import ranking_faults, written_faults
 from ligen_py.verification.redocked import redocking_faults
 from tests.edited import edited
@@ -652,6 +654,35 @@ def test_what_was_written_is_compared_wherever_it_lies_by_now(
         f"{old / name}: is missing; 'ligen run CONFIG' makes it again"
         for name in ("export", "report.txt")
     ]
+
+
+def test_the_controls_are_looked_at_too(mini: Mini, capsys: pytest.CaptureFixture[str]) -> None:
+    """Actives and decoys, which no manifest lists, and what was said of them."""
+    results = mini.campaign.parent
+    for chunk, library in enumerate(("actives-of-dhfr", "decoys-of-dhfr"), start=1):
+        for path in sorted(results.rglob(f"lib/{chunk}-of-2.h5")):
+            to = path.parent.with_name(library) / "1-of-1.h5"
+            to.parent.mkdir()
+            shutil.copy(path, to)
+    given = dict.fromkeys(("actives", "decoys"), "lib.smi")
+    words = described(mini, controls={"dhfr": given})
+    document = read_document(mini.folder / "c.yaml")
+    plan = Workplan.of(document.values, document.source, mini.folder)
+    verdict = results / "controls/dhfr/controls.json"
+    with chdir(mini.folder):
+        flags = shlex.split(plan.control_flags("dhfr"))
+        assert controls.main([*flags, "--output", str(verdict), "--quiet"]) == 0
+    assert list(verdict_faults(plan, [verdict])) == []
+    assert list(source_faults(plan, results)) == []
+    text = verdict.with_suffix(".txt")
+    text.write_text(text.read_text().replace("dhfr", "another"))
+    (fault,) = verdict_faults(plan, [verdict])
+    assert fault == f"{text}: is not what the files of its controls give"
+    cut(results / "scores/dhfr/actives-of-dhfr/1-of-1.h5")
+    (results / "poses/dhfr/decoys-of-dhfr/1-of-1.h5").unlink()
+    first, second = faults_of(mini, capsys, *words)
+    assert first.startswith("results/scores/dhfr/actives-of-dhfr/1-of-1.h5: not a complete HDF5")
+    assert second.startswith("results/poses/dhfr/decoys-of-dhfr/1-of-1.h5: is missing; ")
 
 
 def honest(mini: Mini, kind: str, change: Callable[[h5py.File], None]) -> None:

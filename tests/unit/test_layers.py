@@ -83,7 +83,10 @@ ALLOWED = {
     "summary": {"errors", "molecules", "records", "store"},
     "verify": {*FOR_STAGES, "campaign", "chain", "verification"},
     "search_changes": {"campaign", "chain", "records", "sequences", "settings", "store"},
-    "verification": {*FOR_STAGES, "campaign", "chain", "judging", "search_changes"},
+    "verification": {
+        *FOR_STAGES,
+        *("campaign", "chain", "controls", "judging", "search_changes"),
+    },
     "doctor": {"cli", "engine", "errors", "granted", "molecules", "opencl", "paths"},
     "tune": {"cli", "engine", "errors", "opencl", "records", "settings", "store"},
     "progress": {"cli", "errors", "records", "store", "summary"},
