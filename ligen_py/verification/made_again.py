@@ -9,6 +9,7 @@ import re
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import chdir, redirect_stdout
+from hashlib import sha256
 from io import StringIO
 from pathlib import Path
 
@@ -20,7 +21,8 @@ from ligen_py.campaign.workplan import Workplan
 from ligen_py.chain import STAGES
 from ligen_py.engine.scoring.scores import best_poses, pose_scores
 from ligen_py.errors import InputError, OutputError
-from ligen_py.molecules.library.reading import Columns, Part
+from ligen_py.molecules.library.lines import compression
+from ligen_py.molecules.library.reading import WHOLE, Columns, Part, Record
 from ligen_py.molecules.library.reading import records as records_of
 from ligen_py.records.column import Kind
 from ligen_py.records.devices import device_class
@@ -189,6 +191,7 @@ def library_faults(plan: Workplan, manifest: Manifest, chosen: list[np.ndarray])
     places = {part.label: place for part, place in zip(described, plan.parts(), strict=True)}
     records: dict[Path, np.ndarray] = {}
     sources: dict[Path, str] = {}
+    compressed = _Compressed()
     for part, rows in zip(manifest.parts, chosen, strict=True):
         records[part.ligands] = np.union1d(records.get(part.ligands, rows), rows)
     for part in {part.ligands: part for part in manifest.parts}.values():
@@ -197,26 +200,59 @@ def library_faults(plan: Workplan, manifest: Manifest, chosen: list[np.ndarray])
             continue
         if any(file_faults(plan, place, "ligands", part.ligands, sources)):
             continue  # another fault says so
-        yield from _read_again(plan, place.library, place.chunk, part)
+        yield from _read_again(plan, place.library, place.chunk, part, compressed)
         if len(records[part.ligands]):
             rows = records[part.ligands].astype("i8")
             yield from _parsed_again(plan, place.library, place.chunk, part, rows)
 
 
-def _read_again(plan: Workplan, library: str, chunk: str, part: PartFiles) -> Iterator[str]:
+class _Compressed:
+    """Digests of what is compared of each part of a compressed library.
+
+    A part can only be read from the beginning of the file, of which it holds one record in so
+    many (`reading.records`), so all are read together.
+    """
+
+    def __init__(self) -> None:
+        self._parts: dict[tuple[Path, int, Columns], list[bytes]] = {}
+
+    def has(self, entries: Entries, source: Path, part: Part, columns: Columns) -> bool:
+        """Whether a library is compressed, and these are the records of one of its parts."""
+        if not compression(source):
+            return False
+        key = source, part.count, columns
+        if key not in self._parts:
+            digests = [sha256() for _ in range(part.count)]
+            for number, record in enumerate(records_of(source, WHOLE, columns)):
+                digests[number % part.count].update(repr(_compared(record)).encode())
+            self._parts[key] = [digest.digest() for digest in digests]
+        stored = sha256()
+        for row in zip(entries.line.tolist(), entries.name, entries.extra, strict=True):
+            stored.update(repr(row).encode())
+        return stored.digest() == self._parts[key][part.index - 1]
+
+
+def _compared(record: Record) -> tuple[int, str, str]:
+    return record.line, record.name, record.extra
+
+
+def _read_again(
+    plan: Workplan, library: str, chunk: str, part: PartFiles, compressed: _Compressed
+) -> Iterator[str]:
     """Compare line, name and further columns of all records with the library's file."""
     entries: Entries = read(part.ligands, LIGANDS, Entries)
     options, source = plan.parse_options(library), plan.source(library, chunk)
     columns = Columns(**options.model_dump(include=set(Columns._fields)))
-    found = list(records_of(source, Part.parse(chunk.rpartition(".")[2]), columns))
+    share = Part.parse(chunk.rpartition(".")[2])
+    if compressed.has(entries, source, share, columns):
+        return
+    found = list(records_of(source, share, columns))
     if len(found) != len(entries.line):
         yield f"{part.ligands}: contains {len(entries.line)} records, {source} has {len(found)}"
         return
     stored = zip(entries.line.tolist(), entries.name, entries.extra, strict=True)
     others = [
-        (row, record)
-        for row, record in zip(stored, found, strict=True)
-        if row != (record.line, record.name, record.extra)
+        (row, record) for row, record in zip(stored, found, strict=True) if row != _compared(record)
     ]
     for row, record in others[:1]:
         more = f"; {len(others) - 1} other records differ, too" if len(others) > 1 else ""

@@ -1,5 +1,6 @@
 """Verify: a sound campaign has no fault, and each of forty ways to spoil one is found."""
 
+import gzip
 import os
 import shlex
 import shutil
@@ -10,6 +11,7 @@ from importlib import import_module
 from io import StringIO
 from pathlib import Path
 from tempfile import gettempdir
+from typing import Any
 
 import h5py
 import numpy as np
@@ -20,6 +22,8 @@ from ligen_py import aggregate, controls, verify
 from ligen_py.campaign.workplan import Workplan
 from ligen_py.chain import BETWEEN, SCREEN, STAGES
 from ligen_py.errors import OutputError, WorkerError
+from ligen_py.molecules.library import reading as library_reading
+from ligen_py.molecules.library.reading import Part as ChunkPart
 from ligen_py.opencl.device import select
 from ligen_py.provenance import file_digest
 from ligen_py.records.column import Kind
@@ -27,7 +31,7 @@ from ligen_py.records.kinds import KINDS
 from ligen_py.records.ledger import Reason, Status
 from ligen_py.settings.campaign import load_campaign
 from ligen_py.settings.document import read_document
-from ligen_py.store.campaign.manifest import PartFiles, read_manifest
+from ligen_py.store.campaign.manifest import Manifest, PartFiles, read_manifest
 from ligen_py.store.files import read as reading
 from ligen_py.store.files.dropped import drop_rows
 from ligen_py.store.files.seal import seal
@@ -36,7 +40,7 @@ from ligen_py.verification.controls import source_faults, verdict_faults
 from ligen_py.verification.made_again import ranking_faults, written_faults
 from ligen_py.verification.redocked import redocking_faults
 from tests.edited import edited
-from tests.mini import DHFR, Mini
+from tests.mini import DHFR, LIBRARY, Mini
 from tests.stages.factory import write_manifest
 
 SECOND, CONTROL = 1, 2
@@ -654,6 +658,35 @@ def test_what_was_written_is_compared_wherever_it_lies_by_now(
         f"{old / name}: is missing; 'ligen run CONFIG' makes it again"
         for name in ("export", "report.txt")
     ]
+
+
+def test_a_compressed_library_is_read_once_for_all_its_parts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each part can only be read from the beginning of the file."""
+    library = tmp_path / "lib.smi.gz"
+    library.write_bytes(gzip.compress(LIBRARY.encode()))
+    libraries = {"lib": {"file": library.name, "chunks": 3}}
+    plan = Workplan.of(CONFIG | {"libraries": libraries}, "c.yaml", tmp_path)
+    every = plan.manifest(str(tmp_path / "results")).parts
+    manifest = Manifest(tuple(part for part in every if not part.control))
+    for part in manifest.parts:
+        inputs = {"input": library, "part": ChunkPart.parse(part.ligands.stem)}
+        STAGES["parse"].run(inputs, plan.parse_options("lib"), None, part.ligands)
+    chosen = [np.empty(0, "i8")] * len(manifest.parts)
+    opened, reader = [], library_reading._reader
+
+    def counted(path: Path, *given: Any) -> Any:
+        opened.append(path)
+        return reader(path, *given)
+
+    monkeypatch.setattr(library_reading, "_reader", counted)
+    assert list(made_again.library_faults(plan, manifest, chosen)) == []
+    assert opened == [library]
+    with edited(manifest.parts[SECOND].ligands) as file:
+        file["entries/name"][0] = "another"
+    (fault,) = made_again.library_faults(plan, manifest, chosen)
+    assert "2-of-3.h5: the record of line 2 is called 'another', in" in fault
 
 
 def test_the_controls_are_looked_at_too(mini: Mini, capsys: pytest.CaptureFixture[str]) -> None:
