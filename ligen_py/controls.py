@@ -6,7 +6,6 @@ those by size, logP or docked states alone. A molecule that could not be docked 
 """
 
 import argparse
-import json
 import logging
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -28,9 +27,8 @@ from ligen_py.summary.controls import (
     Redocked,
     Verdict,
     choose,
-    document,
     figures_of,
-    text_of,
+    texts_of,
 )
 
 log = logging.getLogger("ligen_py")
@@ -86,14 +84,8 @@ def run(inputs: Inputs, settings: ControlsSettings, device: str | None, output: 
     """Write the verdict as `output` and, with the ending .txt, as text."""
     verdict = judge(inputs, settings)
     names = output.name, output.with_suffix(".txt").name
-    texts = zip(names, texts_of(verdict), strict=True)
-    write_texts(output.parent, {name: [text] for name, text in texts})
+    write_texts(output.parent, dict(zip(names, texts_of(verdict), strict=True)))
     log.info("%s", verdict.sentence)
-
-
-def texts_of(verdict: Verdict) -> tuple[str, str]:
-    """A verdict as JSON and as text, as they are written."""
-    return f"{json.dumps(document(verdict), indent=1, ensure_ascii=False)}\n", text_of(verdict)
 
 
 def judge(inputs: Inputs, settings: ControlsSettings) -> Verdict:

@@ -1,5 +1,6 @@
 """What controls show: how early known actives are in rankings, and which ranking to choose."""
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -187,6 +188,12 @@ def _folds(labels: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 def _log_auc(scores: np.ndarray, labels: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     order = ranked(scores, np.broadcast_to(labels, scores.shape), rng)
     return np.asarray(log_auc(order))
+
+
+def texts_of(verdict: Verdict) -> tuple[bytes, bytes]:
+    """The verdict as the two files that are written of it: JSON, and the text."""
+    values = json.dumps(document(verdict), indent=1, ensure_ascii=False)
+    return f"{values}\n".encode(), text_of(verdict).encode()
 
 
 def text_of(verdict: Verdict) -> str:

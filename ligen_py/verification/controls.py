@@ -11,6 +11,7 @@ from ligen_py.records.ligands import LIGANDS
 from ligen_py.store.campaign.manifest import PartFiles
 from ligen_py.store.files.inputs import input_digests
 from ligen_py.store.files.read import run_record
+from ligen_py.summary.controls import texts_of
 
 PLACE = "<results>"
 """What a plan has in place of the folder of results."""
@@ -55,8 +56,8 @@ def verdict_faults(plan: Workplan, verdicts: list[Path]) -> Iterator[str]:
             yield f"{path}: cannot be made again: {error}"
             continue
         written = path, path.with_suffix(".txt")
-        for stored, text in zip(written, controls.texts_of(verdict), strict=True):
+        for stored, text in zip(written, texts_of(verdict), strict=True):
             if not stored.is_file():
                 yield f"{stored}: is missing; 'ligen run CONFIG' makes it again"
-            elif stored.read_bytes() != text.encode():
+            elif stored.read_bytes() != text:
                 yield f"{stored}: is not what the files of its controls give"
