@@ -116,13 +116,14 @@ def check_apart(plan: Workplan, folder: Path) -> None:
             )
 
 
-def check_machine() -> None:
+def check_machine(plan: Workplan) -> None:
     """Raise DeviceError where this machine has no device, or not the one of LIGEN_DEVICE.
 
     UsageError where RDKit cannot draw the report's molecules.
     """
     select_all(None)
-    drawer()
+    if plan.pockets:
+        drawer()
 
 
 def _check_networks(plan: Workplan) -> None:

@@ -41,8 +41,8 @@ NO_RUN |= {"--rulegraph", "--delete-all-output", "--list-changes"}
 A_PART = frozenset(("--until", "-U", "--omit-from", "-O", "--batch"))
 """Flags with which it makes a part of a campaign; the table may be of an earlier run then."""
 
-UNTIL, FORCED = ("--until", "-U"), ("--forcerun", "-R")
-"""Flags with names of rules behind them: which to end with, and which to run again."""
+UNTIL, OMITTED, FORCED = ("--until", "-U"), ("--omit-from", "-O"), ("--forcerun", "-R")
+"""Flags with names of rules behind them: to end with, to end before, and to run again."""
 
 IN_CHUNKS = tuple(name for name, stage in STAGES.items() if stage.path.endswith(PART))
 """Stages that run in the job of a chunk."""
@@ -142,7 +142,7 @@ def _run(options: argparse.Namespace) -> None:
     if options.only_controls and not plan.pockets:
         raise InputError(f"{options.config}: has no target, so there is no control")
     if options.profile == LOCAL and not {"--executor", "-e"} & set(options.flags):
-        check_machine()
+        check_machine(plan)
     _require_writable(folder)
     if not {*NO_RUN - DRY_RUN, "-F", "--forceall"} & set(options.flags):
         require_records(folder)
@@ -189,20 +189,25 @@ def _run(options: argparse.Namespace) -> None:
 
 
 def _apart(flags: Sequence[str]) -> list[str]:
-    """Flags of Snakemake, with words of their own for the rules that one with '=' names.
+    """Flags of Snakemake, with words of their own for the rules that a flag names in its own.
 
     UsageError where one asks for a stage that is a part of a job only.
 
-    >>> _apart(["--until=parse", "--forcerun=score", "--cores=2"])
-    ['--until', 'parse', '--forcerun', 'score', '--cores=2']
+    >>> _apart(["--until=parse", "--forcerun=score", "-Rdock", "--cores=2"])
+    ['--until', 'parse', '--forcerun', 'score', '-R', 'dock', '--cores=2']
     """
     words: list[str] = []
     flag = ""
     for given in flags:
         name, equals, value = given.partition("=")
-        words += [name, value] if equals and name in (*UNTIL, *FORCED) else [given]
-        flag = name if given.startswith("-") else flag
-        if words[-1] in IN_CHUNKS and flag not in FORCED:
+        if not equals and not given.startswith("--"):
+            name, value = given[:2], given[2:]
+        if not given.startswith("-"):
+            words.append(given)
+        else:
+            flag = name
+            words += [name, value] if value and name in (*UNTIL, *OMITTED, *FORCED) else [given]
+        if words[-1] in IN_CHUNKS and flag in ("", *UNTIL, *OMITTED):
             raise UsageError(
                 f"{flag or 'the target'} {words[-1]}: it is a part of the job screen; name "
                 f"that, or have every part run it again with -R {words[-1]}"
@@ -211,13 +216,12 @@ def _apart(flags: Sequence[str]) -> list[str]:
 
 
 def _once(flags: Sequence[str]) -> list[str]:
-    """Flags of Snakemake without what a run has just made again, behind -R.
+    """Flags of Snakemake without the stages of a chunk behind -R, which a run has just made again.
 
-    Pockets are all made for the controls. That stages of a chunk were asked for is kept beside the
-    results: a second run has the libraries' chunks run them, and would have the controls' run them
-    once more.
+    That they were asked for is kept beside the results: a second run has the libraries' chunks run
+    them, and would have the controls' run them once more.
 
-    >>> _once(["-R", "score", "--keep-going"]), _once(["--forcerun", "parse", "pocket"])
+    >>> _once(["-R", "score", "--keep-going"]), _once(["--forcerun", "parse", "score"])
     (['-R', '--keep-going'], ['--forcerun', 'parse'])
     """
     words: list[str] = []
@@ -225,7 +229,7 @@ def _once(flags: Sequence[str]) -> list[str]:
     for flag in flags:
         if flag.startswith("-"):
             forced = flag in FORCED
-        if not (forced and flag in (*IN_CHUNKS, "pocket")):
+        if not (forced and flag in IN_CHUNKS):
             words.append(flag)
     return words
 

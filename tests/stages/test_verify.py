@@ -344,7 +344,7 @@ def docked_otherwise(path: Path) -> None:
     ("kind", "change", "words"),
     [
         ("poses", docked_otherwise, "poses/dhfr/lib/2-of-2.h5: was made with other settings"),
-        ("poses", attribute("settings", "{}"), "kept/dhfr/lib/2-of-2.h5: was not made from"),
+        ("poses", attribute("stage", "lga"), "kept/dhfr/lib/2-of-2.h5: was not made from"),
         ("kept", attribute("settings", "{}"), "refined/dhfr/lib/2-of-2.h5: was not made from"),
     ],
 )

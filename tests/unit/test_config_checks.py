@@ -178,39 +178,47 @@ def test_a_pattern_of_off_targets_is_named_by_its_key(tmp_path: Path) -> None:
     assert "key 'offtargets.cas': key 'pattern': the pattern 'NNXX' must be" in message
 
 
-def test_a_device_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_device_that_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LIGEN_DEVICE", "abacus")
     with pytest.raises(DeviceError, match="no OpenCL device matches 'abacus'"):
-        config_checks.check_machine()
+        config_checks.check_machine(config_checks.checked(write(tmp_path)))
 
 
 @pytest.mark.parametrize(
     "tried",
     [
-        config_checks.check_machine,
-        lambda: doctor.main(["--no-test"]),
-        lambda: dock("receptor.pdb", ["CCO"], folder="hits"),
+        lambda folder: config_checks.check_machine(config_checks.checked(write(folder))),
+        lambda folder: doctor.main(["--no-test"]),
+        lambda folder: dock("receptor.pdb", ["CCO"], folder=folder / "hits"),
     ],
     ids=["run", "doctor", "dock"],
 )
 def test_a_machine_on_which_nothing_can_be_drawn(
-    tried: Callable[[], object],
+    tried: Callable[[Path], object],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """It was a traceback: of the report, after all docking, and of `ligen dock` at once."""
-    monkeypatch.chdir(tmp_path)
     monkeypatch.setitem(sys.modules, "rdkit.Chem.Draw.rdMolDraw2D", None)
     said = ""
     try:
-        assert tried() == 2
+        assert tried(tmp_path) == 2
         said = capsys.readouterr().err.splitlines()[-1]
     except UsageError as error:
         said = str(error)
     assert "RDKit cannot draw molecules for the report here: import of rdkit.Chem" in said
     assert "apt-get install libxrender1" in said
-    assert not list(tmp_path.iterdir())
+    assert not (tmp_path / "hits").exists()
+
+
+def test_searches_alone_draw_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "rdkit.Chem.Draw.rdMolDraw2D", None)
+    (tmp_path / "q.fa").write_text(">one\nMKTAYIAKQR\n")
+    search = {"like": {"query": "q.fa", "database": "q.fa"}}
+    path = tmp_path / "c.yaml"
+    path.write_text(yaml.safe_dump({"homologs": search}))
+    config_checks.check_machine(config_checks.checked(path))
 
 
 @pytest.mark.parametrize("stage", [plan, run], ids=["plan", "run"])

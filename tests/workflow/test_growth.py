@@ -239,6 +239,9 @@ def test_a_new_time_alone_makes_nothing_again(folder: Path) -> None:
     planned = run_local(folder, "--dry-run", "--max-checksum-file-size", "0")
     assert planned.returncode == 0, planned.stdout
     assert jobs(planned.stdout) == {}, planned.stdout
+    # Where nothing but times count, they count.
+    words = ("--rerun-triggers", "mtime", "--max-checksum-file-size", "0")
+    assert jobs(run_local(folder, "--dry-run", *words).stdout)["parse"] == 1
 
 
 def test_equal_size_and_time_are_noticed_by_deep_alone(folder: Path) -> None:
@@ -302,7 +305,7 @@ def test_a_stage_that_was_asked_for_again_is_not_forgotten(folder: Path) -> None
 
 def test_a_stage_of_a_chunk_is_no_job_to_end_with(folder: Path) -> None:
     """It would be forgotten now, and every chunk would be docked again by the next run."""
-    for words in (["--until", "dock"], ["--until=dock"], ["-U", "pocket", "dock"], ["dock"]):
+    for words in (["--until", "dock"], ["-Udock"], ["-O", "pocket", "dock"], ["dock"]):
         refused = ligen(folder, "run", "c.yaml", "--cores", "2", "--", *words)
         assert refused.returncode == 2
         assert "dock: it is a part of the job screen; name that" in refused.stdout.splitlines()[-1]

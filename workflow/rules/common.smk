@@ -19,6 +19,7 @@ from ligen_py.store.campaign.layout import CONFIG
 from ligen_py.store.campaign.contents import DEEP, Contents
 from snakemake.common import overwrite_function_params
 from snakemake.exceptions import WorkflowError
+from snakemake.settings.types import RerunTrigger
 
 # Config files are merged key by key, so the example must not lie under a campaign of your own.
 if not workflow.overwrite_configfiles and not config:
@@ -53,7 +54,7 @@ def seen(function):
 
 
 def given(function):
-    """An input function whose files from outside count by their contents, `params.contents`.
+    """An input function whose files from outside count by their contents, which are params.
 
     Snakemake compares the contents of small files alone: a new time would make others news.
     """
@@ -63,7 +64,9 @@ def given(function):
             return {name: marked(file) for name, file in found.items()}
         if isinstance(found, list):
             return [marked(file) for file in found]
-        return str(found) if str(found).startswith("<results>") else ancient(str(found))
+        params = RerunTrigger.PARAMS in workflow.dag_settings.rerun_triggers
+        outside = params and not str(found).startswith("<results>")
+        return ancient(str(found)) if outside else str(found)
 
     return seen(lambda wildcards: marked(function(wildcards)))
 
@@ -93,16 +96,6 @@ def log_of(stage, folder="<logs>", ending=".log"):
 def times_of(stage):
     """Where Snakemake writes time and memory of each job of a stage."""
     return log_of(stage, "<benchmarks>", ".tsv")
-
-
-def verdicts(ending):
-    """The verdicts on all targets, as `json` or `txt`."""
-    return [f"<results>/controls/{target}/controls.{ending}" for target in plan.ranked]
-
-
-def accepted():
-    """A file for each target whose controls let the campaign go on."""
-    return [f"<results>/controls/{target}/accepted.txt" for target in plan.ranked]
 
 
 plan = checked_plan()

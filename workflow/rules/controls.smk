@@ -5,6 +5,16 @@ rule of a library reads a verdict; docs/controls.md says what each way to do so 
 """
 
 
+def verdicts(ending):
+    """The verdicts on all targets, as `json` or `txt`."""
+    return [f"<results>/controls/{target}/controls.{ending}" for target in plan.ranked]
+
+
+def accepted():
+    """A file for each target whose controls let the campaign go on."""
+    return [f"<results>/controls/{target}/accepted.txt" for target in plan.ranked]
+
+
 # The libraries are no inputs: one that grows draws no new decoys.
 rule decoys:
     input:
@@ -36,7 +46,7 @@ rule decoys:
 
 rule controls:
     input:
-        lambda wildcards: plan.control_inputs(wildcards.target),
+        given(lambda wildcards: plan.control_inputs(wildcards.target)),
     output:
         json="<results>/controls/{target}/controls.json",
         text=report(

@@ -9,7 +9,7 @@ LISTED = f"<results>/.parts-{plan.digest[:16]}"
 
 rule manifest:
     input:
-        crystals=plan.crystals(),
+        crystals=given(lambda wildcards: plan.crystals()),
     output:
         table=report(
             "<results>/manifest.tsv",
@@ -195,7 +195,7 @@ rule report:
     input:
         **(inputs("report") if plan.pockets else {}),
         **JUDGED,
-        references=ancient([str(file) for file in plan.references()]),
+        references=given(lambda wildcards: plan.references()),
         searches=plan.searches.reported("<results>"),
     output:
         page=report(

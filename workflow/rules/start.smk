@@ -78,7 +78,7 @@ onstart:
             check_files(plan)
             check_apart(plan, Path())
             if workflow.local_exec:
-                check_machine()
+                check_machine(plan)
     except (InputError, DeviceError, UsageError) as error:
         raise WorkflowError(str(error)) from None
     # The first two make half-written or deleted files look complete; docs/cluster.md says how.

@@ -31,7 +31,7 @@ def require_records(folder: Path) -> None:
 
     It would take them for up to date, whatever has changed in config, inputs or program since.
     """
-    started = any(path.is_file() for path in (folder / "results").rglob("*"))
+    started = any((folder / "results").rglob("[!.]*.h5"))  # not what a killed job left behind
     if started and not any(any((folder / ".snakemake").glob(records)) for records in RECORDS):
         raise InputError(
             f"{folder / 'results'}: Snakemake's records of how these files were made are gone with "

@@ -44,6 +44,7 @@ class KeptPoses:
             for members in manifest.chunks(target, library):
                 self._chunks.setdefault((library, members[0].file), []).append(members)
         self._span = cache(_span)
+        self._lines = lru_cache(CHUNKS)(_lines)
         self._part = lru_cache(CHUNKS)(read_best)
 
     def of(self, library: str, file: str, line: int, count: int) -> list[KeptPose]:
@@ -51,9 +52,16 @@ class KeptPoses:
 
         Raises InputError where no part has this record, or its files are others by now.
         """
-        for members in map(tuple, self._chunks.get((library, file), ())):
-            first, last = self._span(members[0].ligands)
-            if not first <= line <= last:
+        chunks = [tuple(members) for members in self._chunks.get((library, file), ())]
+        spans = [self._span(members[0].ligands) for members in chunks]
+        found = [
+            members
+            for members, (first, last) in zip(chunks, spans, strict=True)
+            if first <= line <= last
+        ]
+        for members in found:
+            # Parts of a compressed library hold every n-th record, so that all of them span it.
+            if len(found) > 1 and line not in self._lines(members[0].ligands):
                 continue
             for one in members:
                 self._known.require(one)
@@ -89,9 +97,13 @@ class KeptPoses:
                 )
 
 
+def _lines(ligands: Path) -> np.ndarray:
+    return read_columns(ligands, LIGANDS, ("entries/line",))["entries/line"]
+
+
 def _span(ligands: Path) -> tuple[int, int]:
     """First and last line of a chunk's records."""
-    line = read_columns(ligands, LIGANDS, ("entries/line",))["entries/line"]
+    line = _lines(ligands)
     return (int(line.min()), int(line.max())) if len(line) else (1, 0)
 
 

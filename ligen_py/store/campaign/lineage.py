@@ -14,6 +14,7 @@ from ligen_py.store.campaign.layout import Provenance, Runs
 from ligen_py.store.campaign.manifest import PartFiles
 from ligen_py.store.campaign.part import RECORDED, part_runs
 from ligen_py.store.files.inputs import recorded_inputs
+from ligen_py.store.files.read import run_record
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,17 +22,21 @@ class Origin:
     """Where the files of a part come from, as they say themselves."""
 
     digests: dict[str, str]
-    """SHA-256 by kind; of docked and of kept poses where their files are there."""
+    """SHA-256 by kind; of kept poses where their file is there."""
     runs: dict[str, dict[str, str]]
-    """Run records by kind, of the same files."""
+    """Run records by kind; of docked and of kept poses where their files are there."""
 
     @classmethod
     def of(cls, files: PartFiles) -> "Origin":
         """Read those of a part; InputError where its files were not made from each other."""
         paths: dict[str, Path] = {kind: getattr(files, kind) for kind in FILES}
-        there = (kind for kind in FILES if kind in RECORDED or paths[kind].is_file())
-        digests = {kind: Input.of(paths[kind]).sha256 for kind in there}
-        return cls(digests, part_runs(files, digests))
+        runs = {POSES.name: run_record(files.poses, POSES)} if files.poses.is_file() else {}
+        # Most of a campaign's disk, and not looked at here but for clusters of runs.
+        unread = runs.get(POSES.name, {}).get("stage") != "lga"
+        there = [kind for kind in FILES if kind in RECORDED or paths[kind].is_file()]
+        read = [kind for kind in there if not (kind == POSES.name and unread)]
+        digests = {kind: Input.of(paths[kind]).sha256 for kind in read}
+        return cls(digests, runs | part_runs(files, digests))
 
 
 class Lineage:

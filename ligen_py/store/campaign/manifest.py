@@ -115,8 +115,15 @@ class Manifest:
         """
         first, here, own = self.parts[0].ligands, Path.cwd(), path.absolute().parent
         if (own / Path(*first.parts[1:])).is_file():
-            renamed = Manifest(tuple(part.renamed(first.parts[0], own.name) for part in self.parts))
-            return renamed.moved(Path() if own.parent == here else own.parent)
+            folder = Path() if own.parent == here else own.parent
+            parts = [part.renamed(first.parts[0], own.name) for part in self.parts]
+            crystals = [_nearest(part.crystal, folder) for part in parts]
+            return Manifest(
+                tuple(
+                    replace(part.moved(folder), crystal=crystal)
+                    for part, crystal in zip(parts, crystals, strict=True)
+                )
+            )
         # The folder of results may be a link, so that the campaign's is not above its real place.
         for folder in (*path.absolute().parents, *path.resolve().parents, here):
             if (folder / first).exists():
@@ -180,6 +187,13 @@ class Manifest:
 def _content(crystal: Path | None) -> str:
     """SHA-256 of a reference ligand; empty where there is none, or none any more."""
     return "" if crystal is None or not crystal.is_file() else file_digest(crystal)
+
+
+def _nearest(crystal: Path | None, folder: Path) -> Path | None:
+    """A reference ligand in a folder, or here, since a copy of the results alone has none."""
+    if crystal is None or (crystal.is_file() and not (folder / crystal).is_file()):
+        return crystal
+    return folder / crystal
 
 
 def read_manifest(path: Path) -> Manifest:

@@ -98,6 +98,8 @@ def test_any_result_without_records_is_refused(tmp_path: Path) -> None:
     """A campaign that was ended early has no table, but files that would count as up to date."""
     require_records(tmp_path)
     (tmp_path / "results" / "pockets").mkdir(parents=True)
+    for name in (".gitkeep", "notes.txt", "pockets/.dhfr.h5.node-1-2.x.part"):
+        (tmp_path / "results" / name).write_text("no result")
     require_records(tmp_path)
     (tmp_path / "results" / "pockets" / "dhfr.h5").write_text("made with other settings")
     with pytest.raises(InputError, match="Snakemake's records of how these files were made"):

@@ -95,6 +95,26 @@ def test_a_renamed_folder_of_results_has_its_own_files(tmp_path: Path) -> None:
     assert part.crystal == tmp_path / "data/ref.sdf"
 
 
+def test_a_copy_of_the_results_alone_has_the_reference_ligands_of_the_campaign(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    row = changed(ROW, ligands="results/l/1-of-1.h5", crystal="data/ref.sdf")
+    copy, campaign = tmp_path / "copy" / "backup", tmp_path / "campaign"
+    (copy / "l").mkdir(parents=True)
+    (copy / "l/1-of-1.h5").touch()
+    (campaign / "data").mkdir(parents=True)
+    (campaign / "data/ref.sdf").touch()
+    monkeypatch.chdir(campaign)
+    table = manifest(copy / "manifest.tsv", row)
+    (part,) = read_manifest(table).found_from(table).parts
+    assert part.ligands == copy / "l/1-of-1.h5"
+    assert part.crystal == Path("data/ref.sdf")
+    (copy.parent / "data").mkdir()
+    (copy.parent / "data/ref.sdf").touch()
+    (part,) = read_manifest(table).found_from(table).parts
+    assert part.crystal == copy.parent / "data/ref.sdf"
+
+
 def test_windows_line_ends_and_a_byte_order_mark_do_no_harm(tmp_path: Path) -> None:
     path = manifest(tmp_path / "m.tsv", ROW)
     path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes().replace(b"\n", b"\r\n"))
