@@ -45,7 +45,7 @@ def all_terms(device: Device, ligands: Ad4Ligands, receptor: Ad4Receptor, poses:
     return dict(zip(TERMS, Ad4(device, receptor).score(ligands, batch), strict=True))
 
 
-@pytest.mark.lanes_64("Oclgrind", "Portable")
+@pytest.mark.lanes_64("Oclgrind")
 def test_kernel_equals_twin(device: Device) -> None:
     ligands, receptor, poses = system(device)
     expected = ad4_reference.score_poses(ligands, receptor, poses)

@@ -15,6 +15,7 @@ from ligen_py.engine.functions.gnina.weights import read
 from ligen_py.opencl.device import Device
 from tests.gnina import NETWORKS, random_tensors
 from tests.gnina import weights_folder as weights
+from tests.runtimes import leave_to_the_first
 from tests.unit.engine.functions.gnina.test_reference import (
     COMPLEXES,
     TOLERANCE,
@@ -59,7 +60,8 @@ def test_outputs_are_the_twins_and_pytorchs(ensemble: Ensemble, networks: list[N
             assert found["affinity"] == pytest.approx(known[:, 1], abs=TOLERANCE)
 
 
-def test_no_pose_depends_on_those_beside_it(ensemble: Ensemble) -> None:
+def test_no_pose_depends_on_those_beside_it(device: Device, ensemble: Ensemble) -> None:
+    leave_to_the_first(device)
     around, poses = atoms(COMPLEXES[1])
     together = ensemble.outputs(around, poses[:POSES])
     alone = np.concatenate([ensemble.outputs(around, [pose]) for pose in poses[:POSES]], axis=1)
