@@ -37,7 +37,7 @@ def test_scores_equal_the_twin(device: Device, method: str | Shape) -> None:
     small = device.is_simulator
     if method in SHAPES[1:] and method != Shape(32, 8):
         leave_to_the_first(device)
-    if device.sub_group_size == 64 and small and method in (Shape(16, 13), Shape(8, 32)):
+    if device.sub_group_size == 64 and small and method in SHAPES[1:] and method != Shape(32, 8):
         pytest.skip("so many lanes are shared as by the smallest shape and the widest")
     scoring = Scoring(read_matrix("BLOSUM62"))
     # A simulator runs all lanes, so larger shapes get none and a part of a lane there.
