@@ -576,7 +576,7 @@ class Workplan:
         """
         results = folder / "results"
         missing, listed = self.missing(results), results / "manifest.tsv"
-        if listed.exists():
+        if self.pockets and listed.exists():
             known = {part.label for part in read_manifest(listed).parts}
             new = [part for part in self.manifest(str(results)).parts if part.label not in known]
             files = {getattr(part, kind) for part in new for kind in FILES}
