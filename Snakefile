@@ -9,6 +9,7 @@ report: "workflow/report/campaign.rst"
 
 
 include: "workflow/rules/common.smk"
+include: "workflow/rules/files.smk"
 include: "workflow/rules/start.smk"
 include: "workflow/rules/ligands.smk"
 include: "workflow/rules/pocket.smk"

@@ -5,16 +5,6 @@ rule of a library reads a verdict; docs/controls.md says what each way to do so 
 """
 
 
-def verdicts(ending):
-    """The verdicts on all targets, as `json` or `txt`."""
-    return [f"<results>/controls/{target}/controls.{ending}" for target in plan.ranked]
-
-
-def accepted():
-    """A file for each target whose controls let the campaign go on."""
-    return [f"<results>/controls/{target}/accepted.txt" for target in plan.ranked]
-
-
 # The libraries are no inputs: one that grows draws no new decoys.
 rule decoys:
     input:

@@ -6,24 +6,6 @@ job that failed leaves none, and the chunk counts as unfinished whatever files w
 With `docked_poses: drop` the files of docked poses stay, without their rows.
 """
 
-
-def asked_for(stage):
-    """A file that every `-R STAGE` writes anew; there is none before."""
-    return f"<results>/.again/{stage}"
-
-
-@functools.cache
-def again():
-    """The files of stages that chunks are asked to run again, in this run or before."""
-    forced = workflow.dag_settings.forcerun
-    marks = {stage.name: asked_for(stage.name) for stage in CHUNK}
-    return [
-        path
-        for name, path in marks.items()
-        if name in forced or Path(path.replace("<results>", "results")).exists()
-    ]
-
-
 for _stage in CHUNK:
 
     rule:
