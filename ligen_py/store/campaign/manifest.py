@@ -116,12 +116,11 @@ class Manifest:
         first, here, own = self.parts[0].ligands, Path.cwd(), path.absolute().parent
         if (own / Path(*first.parts[1:])).is_file():
             folder = Path() if own.parent == here else own.parent
-            parts = [part.renamed(first.parts[0], own.name) for part in self.parts]
-            crystals = [_nearest(part.crystal, folder) for part in parts]
+            parts = (part.renamed(first.parts[0], own.name) for part in self.parts)
             return Manifest(
                 tuple(
-                    replace(part.moved(folder), crystal=crystal)
-                    for part, crystal in zip(parts, crystals, strict=True)
+                    replace(part.moved(folder), crystal=_nearest(part.crystal, folder))
+                    for part in parts
                 )
             )
         # The folder of results may be a link, so that the campaign's is not above its real place.
