@@ -20,16 +20,24 @@ CHARGES = re.compile(r"@<TRIPOS>UNITY_ATOM_ATTR[^\n]*\n([^@]*)")
 
 CHARGE = re.compile(r"^\s*(\d+)\s+\d+\s*\n\s*charge\s+([+-]?\d+)", re.MULTILINE)
 
+BONDS = re.compile(r"^@<TRIPOS>BOND[^\n]*\n([^@]*)", re.MULTILINE)
+BOND_TYPES = ("1", "2", "3", "am", "ar")
+"""Of others RDKit makes no bond, or one without an order."""
+
+COUNTS = re.compile(r"@<TRIPOS>MOLECULE[^\n]*\n[^\n]*\n\s*\d+[ \t]+(\d+)")
+
 CATION = "[#7,#8,#16;R;+1;!$(*[O-])]"
 """What RDKit makes of a nitrogen with three bonds, or an oxygen with two, if two are aromatic."""
 
 
 def read_mol2(text: str) -> Chem.Mol | None:
-    """The molecule of a record, its hydrogens as atoms; None where RDKit cannot read it.
+    """The molecule of a record, its hydrogens as atoms; None where RDKit cannot read all of it.
 
     Where hydrogens are missing, RDKit makes radicals. Of sulfonates it knows S.o2 beside O.co2, but
     not the S.O2 of most programs.
     """
+    if lost_bond(text):
+        return None
     text = text.replace(" S.O2 ", " S.o2 ")
     if section := CHARGES.search(text):
         text = CHARGES.sub("", text)
@@ -54,6 +62,21 @@ def read_mol2(text: str) -> Chem.Mol | None:
         atom.SetNoImplicit(False)
         atom.SetNumRadicalElectrons(0)
     return _sanitised(mol)
+
+
+def lost_bond(text: str) -> str:
+    """What is wrong with the bonds of a record that RDKit would leave out; else an empty string."""
+    section = BONDS.search(text)
+    lines = [line.split() for line in section[1].splitlines()] if section else []
+    for words in lines:
+        if len(words) > 3 and words[3] not in BOND_TYPES:
+            known = ", ".join(BOND_TYPES)
+            return f"bond {words[0]} has the type {words[3]!r}, which is none of {known}"
+    found = sum(len(words) > 3 for words in lines)
+    count = COUNTS.search(text)
+    if count is None or int(count[1]) == found:
+        return ""
+    return f"the record has {found} bonds, but its third line says {count[1]}"
 
 
 def _has_charge(mol: Chem.Mol | None, charges: dict[int, int]) -> bool:

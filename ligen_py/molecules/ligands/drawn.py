@@ -13,7 +13,7 @@ from ligen_py.molecules.library.reading import Record
 from ligen_py.molecules.ligands.conformers import axes
 from ligen_py.molecules.ligands.states import unmark_acids
 from ligen_py.molecules.lists import USUAL
-from ligen_py.molecules.mol2 import read_mol2
+from ligen_py.molecules.mol2 import lost_bond, read_mol2
 from ligen_py.molecules.surroundings import surroundings
 from ligen_py.molecules.typing.xscore_ligands import SUPPORTED
 from ligen_py.records.ledger import Reason
@@ -128,8 +128,10 @@ def molecule_of_record(record: Record, messages: list[str]) -> Chem.Mol:
         mol = _of_smiles(record.text)
     if mol is None:
         said = _said(messages[earlier:])
-        if record.kind == "mol2" and said.startswith("Element "):
-            said += "; atom types of a MOL2 file are SYBYL's (c3, ca and so on are GAFF's)"
+        if record.kind == "mol2":
+            said = lost_bond(record.text) or said
+            if said.startswith("Element "):
+                said += "; atom types of a MOL2 file are SYBYL's (c3, ca and so on are GAFF's)"
         raise UnusableError(Reason.UNPARSABLE, said)
     if record.kind != "smiles" and _has_lost_bonds(mol):
         raise UnusableError(Reason.UNPARSABLE, "the record has atoms but no bonds")

@@ -4,7 +4,7 @@ import pytest
 from rdkit import Chem
 from rdkit.Chem.rdDistGeom import EmbedMolecule
 
-from ligen_py.molecules.mol2 import read_mol2
+from ligen_py.molecules.mol2 import lost_bond, read_mol2
 
 TYPES = {
     **{("C", "SP3"): "C.3", ("C", "SP2"): "C.2", ("C", "SP"): "C.1", ("C", "ar"): "C.ar"},
@@ -159,3 +159,19 @@ def test_a_missing_hydrogen_belongs_to_the_five_ring(smiles: str) -> None:
     assert mol is not None
     (hydrogen,) = mol.GetSubstructMatches(Chem.MolFromSmarts("[nH]"))
     assert mol.GetRingInfo().IsAtomInRingOfSize(hydrogen[0], 5)
+
+
+@pytest.mark.parametrize("kind", ["nc", "un", "du", "0", "4", "AR", "**"])
+def test_bonds_that_would_be_left_out_are_named(kind: str) -> None:
+    text = written("C1CCCC1", "all")
+    assert lost_bond(text) == ""
+    odd = text.replace("\n2 2 3 1\n", f"\n2 2 3 {kind}\n")
+    assert lost_bond(odd) == f"bond 2 has the type {kind!r}, which is none of 1, 2, 3, am, ar"
+    assert read_mol2(odd) is None
+
+
+def test_bonds_beyond_the_number_in_the_head_are_said() -> None:
+    text = written("C1CCCC1", "all")
+    few = text.replace("\n15 15\n", "\n15 14\n")
+    assert lost_bond(few) == "the record has 15 bonds, but its third line says 14"
+    assert read_mol2(few) is None
