@@ -24,3 +24,6 @@ class Properties(Record):
 
 PROPERTY_NAMES = tuple(spec.name for spec in fields(Properties))
 """In the order of the columns; those of the setting `parse.properties`."""
+
+COUNTS = ("donors", "acceptors", "rotatable", "rings", "heavy", "charge")
+"""Those that are whole numbers."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Container, Iterator, Sequence
 
+from ligen_py.records.properties import COUNTS, PROPERTY_NAMES
 from ligen_py.store.campaign.judged import ITEMS, Judgement, Judgements
 from ligen_py.store.campaign.layout import Pose, columns_of
 from ligen_py.store.campaign.reader import CampaignReader, Ranked, TargetReader
@@ -65,6 +66,7 @@ def facts(
         "score": str(scored.score[i]),
         **{name.replace("/", "."): str(values[i]) for name, values in best.terms.items()},
         **({} if judgements is None else _judged(judgements.get(int(best.row[i])))),
+        **{name: _property(best, name, i) for name in PROPERTY_NAMES},
         "smiles": pose.smiles,
         "state": pose.state,
         "states": str(scored.states[i]),
@@ -79,6 +81,12 @@ def facts(
     }
     own = {*row, *SOMETIMES}
     return row | {_apart(name, own): text for name, text in columns_of(pose.extra).items()}
+
+
+def _property(best: Ranked, name: str, i: int) -> str:
+    """A property of the molecule in row `i`."""
+    value = getattr(best.properties, name)[i]
+    return str(int(value)) if name in COUNTS else f"{value:.2f}"
 
 
 def _judged(found: Judgement | None) -> dict[str, str]:
@@ -107,15 +115,16 @@ def columns(terms: Sequence[str], given: Sequence[str], networks: bool = False) 
     first, last = ("rank", "name", "score"), ("library", "file", "line", "other_names", "note")
     scores = (name.replace("/", ".") for name in terms)
     judged = ITEMS if networks else ()
-    own = [*first, *scores, *judged, "smiles", "state", "states", "conformation", *last]
+    own = [*first, *scores, *judged, *PROPERTY_NAMES, "smiles", "state", "states", "conformation"]
+    own += last
     return [*own, *(_apart(name, {*own, *SOMETIMES}) for name in given)]
 
 
 def kind_of(column: str, terms: Sequence[str]) -> type:
     """The type of a column of the table: numbers are `int` or `float`, all else text."""
-    if column in ("rank", "states", "line", ITEMS[-1]):
+    if column in ("rank", "states", "line", ITEMS[-1], *COUNTS):
         return int
-    if column in ITEMS:
+    if column in ITEMS or column in PROPERTY_NAMES:
         return float
     numbers = {"score", *(name.replace("/", ".") for name in terms)}
     return float if column in numbers else str

@@ -14,7 +14,7 @@ from ligen_py.errors import InputError
 from ligen_py.records.column import STRING
 from ligen_py.records.limits import NAME
 from ligen_py.records.molecule import checked
-from ligen_py.records.properties import Properties
+from ligen_py.records.properties import PROPERTY_NAMES, Properties
 from ligen_py.records.site import Site
 from ligen_py.store.campaign.layout import (
     BLOCK,
@@ -49,6 +49,7 @@ class Ranked:
     scored: Scored
     terms: dict[str, np.ndarray]
     """'function/term' -> f4 of the best pose."""
+    properties: Properties
 
 
 EVERY = ("score", "heavy", "library", "file", "line")
@@ -160,11 +161,19 @@ class TargetReader:
         group = self._group["scored"]
         names = (spec.name for spec in fields(Scored))
         columns = {name: column_rows(group, Scored, name, rows) for name in names}
+        group = self._group["properties"]
+        properties = {name: column_rows(group, Properties, name, rows) for name in PROPERTY_NAMES}
         unique, inverse = np.unique(rows, return_inverse=True)
         terms = {
             name: some_rows(self._group["terms"][name], unique)[inverse] for name in self.terms
         }
-        return Ranked(rank=rank, row=rows, scored=Scored(**columns), terms=terms)
+        return Ranked(
+            rank=rank,
+            row=rows,
+            scored=Scored(**columns),
+            terms=terms,
+            properties=Properties(**properties),
+        )
 
     def _find(self, group: str, names: frozenset[str]) -> np.ndarray:
         dataset = self._group[group]["name"]

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ligen_py.records.properties import PROPERTY_NAMES
+from ligen_py.records.properties import COUNTS, PROPERTY_NAMES
 from ligen_py.store.campaign.judged import CRYSTAL, ITEMS, Beside, Judgements
 from ligen_py.store.campaign.reader import CampaignReader, TargetReader
 from ligen_py.summary.queries.expression import Column, Texts
@@ -16,9 +16,6 @@ TEXTS = ("target", "name", "library", "file", "smiles", "key", "note")
 
 ALIASES = {"mw": "weight", "hbd": "donors", "hba": "acceptors", "rotb": "rotatable"}
 """Short names that the field uses."""
-
-COUNTS = ("donors", "acceptors", "rotatable", "rings", "heavy", "charge")
-"""Properties that are whole numbers."""
 
 INPUT = "input."
 """What the name of a further column of the input starts with."""
