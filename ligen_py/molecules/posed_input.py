@@ -1,8 +1,6 @@
 """Poses of ligands as other programs write them: SDF files with coordinates in a receptor."""
 
-import gzip
 import logging
-import zlib
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,7 +9,10 @@ from rdkit import Chem, rdBase
 
 from ligen_py.errors import InputError
 from ligen_py.molecules.graph import Graph
+from ligen_py.molecules.library.reading import GUESSED, Record
+from ligen_py.molecules.library.sdf_mol2 import sdf_blocks, sdf_record
 from ligen_py.molecules.typing.gnina import ligand_channels
+from ligen_py.records.ledger import Reason
 
 log = logging.getLogger("ligen_py")
 
@@ -31,28 +32,20 @@ class PosedMolecule:
 
 
 def read_poses(path: Path) -> tuple[list[PosedMolecule], int]:
-    """The poses of an SDF file, plain or .gz, and how many records were left out.
+    """The poses of an SDF file, plain or compressed, and how many records were left out.
 
     Hydrogens that it leaves out are added. What is wrong with a record is logged, and an InputError
     where there is no other.
     """
-    data = path.read_bytes()
-    if data[:2] == b"\x1f\x8b":
-        try:
-            data = gzip.decompress(data)
-        except (EOFError, OSError, zlib.error) as error:
-            raise InputError(f"{path}: the .gz is damaged or cut short; make it again") from error
-    text = data.decode("utf-8", errors="replace").replace("\r\n", "\n").replace("\r", "\n")
-    if not text.strip():
-        raise InputError(f"{path}: contains no poses; give an SDF file of docked ligands")
-    found, faults, records = [], [], Chem.SDMolSupplier()
+    found, faults = [], []
     with rdBase.BlockLogs():
-        records.SetData(text, removeHs=False)
-        for number, mol in enumerate(records, 1):
+        for number, block in enumerate(sdf_blocks(path), 1):
             try:
-                found.append(_posed(number, mol))
+                found.append(_posed(number, sdf_record(block, GUESSED)))
             except InputError as error:
                 faults.append(f"{path}: record {number} {error}")
+    if not found and not faults:
+        raise InputError(f"{path}: contains no poses; give an SDF file of docked ligands")
     if not found:
         raise InputError(faults[0])
     for fault in faults:
@@ -60,15 +53,22 @@ def read_poses(path: Path) -> tuple[list[PosedMolecule], int]:
     return found, len(faults)
 
 
-def _posed(number: int, mol: Chem.Mol | None) -> PosedMolecule:
+def _posed(number: int, record: Record) -> PosedMolecule:
+    if record.reason != Reason.NONE:
+        raise InputError(f"cannot be used: {record.text}")
+    mol = Chem.MolFromMolBlock(record.text, removeHs=False)
     if mol is None:
         raise InputError("is no molecule that RDKit reads; write it anew, or take it out")
     if not mol.GetNumHeavyAtoms():
         raise InputError("has no heavy atoms; take it out")
     if not mol.GetNumConformers() or not mol.GetConformer().Is3D():
         raise InputError("has no 3-D coordinates; give docked poses")
-    name = mol.GetProp("_Name") if mol.HasProp("_Name") else ""
     whole = Chem.AddHs(mol, addCoords=True)
-    graph = Graph.of(whole)
+    if not all(atom.GetAtomicNum() for atom in whole.GetAtoms()):
+        raise InputError("has a dummy atom; give the whole molecule")
+    try:
+        graph = Graph.of(whole)
+    except ValueError as error:
+        raise InputError(f"cannot be used: {error}") from error
     xyz = whole.GetConformer().GetPositions()
-    return PosedMolecule(number, name, xyz, graph.element, ligand_channels(graph))
+    return PosedMolecule(number, record.name, xyz, graph.element, ligand_channels(graph))

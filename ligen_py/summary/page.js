@@ -90,7 +90,7 @@ class Dossier {
     const missing = (v) => v === "" || v === "–";
     this.rows = this.rows.map((row, i) => [value(row), i, row]).sort(([a, i], [b, j]) => {
       if (missing(a) !== missing(b)) return missing(a) ? 1 : -1;
-      const order = typeof a === "number" && typeof b === "number" ? a - b : String(a).localeCompare(String(b));
+      const order = typeof a === "number" && typeof b === "number" ? a - b : String(a).localeCompare(String(b), undefined, { numeric: true });
       return (rising ? order : -order) || i - j;
     }).map(([, , row]) => row);
     this.list.append(...this.rows);

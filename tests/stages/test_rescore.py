@@ -53,7 +53,7 @@ def test_poses_of_a_file(weights: Path, tmp_path: Path, capsys: pytest.CaptureFi
     assert (tmp_path / "packed.csv").read_bytes() == out.read_bytes()
     packed.write_bytes(packed.read_bytes()[:-9])
     assert command.main(words) == 1
-    assert f"{packed}: the .gz is damaged or cut short" in capsys.readouterr().err
+    assert f"{packed}: the compressed data are damaged or cut short" in capsys.readouterr().err
 
 
 def test_a_pose_does_not_depend_on_the_others() -> None:
@@ -160,6 +160,33 @@ def test_a_record_that_cannot_be_read_does_not_stop_the_others(
     assert last.endswith("1 of 3 records were left out, for the reasons above")
     with out.open() as file:
         assert [row["number"] for row in csv.DictReader(file)] == ["1", "3"]
+
+
+def test_no_pose_is_taken_for_a_part_of_another(
+    weights: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """RDKit's own reader of SDF passes over what follows `M  END`, and over empty records."""
+    good = REFERENCE.read_text().partition("$$$$")[0]
+    rows = good.splitlines(keepends=True)
+    first_atom, first_bond = 4, 4 + int(rows[3][:3])
+    dummy, query = rows[:], rows[:]
+    dummy[first_atom] = f"{rows[first_atom][:31]}*  {rows[first_atom][34:]}"
+    query[first_bond] = f"{rows[first_bond][:6]}  8{rows[first_bond][9:]}"
+    poses = tmp_path / "poses.sdf"
+    records = (good, good + good, "", "".join(dummy), "".join(query), good)
+    poses.write_text("".join(f"{record}$$$$\n" for record in records))
+    out = tmp_path / "scores.csv"
+    words = ["rescore", str(poses), "--receptor", str(PROTEIN), "--weights", str(weights)]
+    assert command.main([*words, "--output", str(out), "--quiet"]) == 1
+    said = capsys.readouterr().err.splitlines()
+    assert [line.partition(f"{poses}: ")[2] for line in said[:-1]] == [
+        "record 2 cannot be used: another molecule follows; put a line '$$$$' between them",
+        "record 3 is no molecule that RDKit reads; write it anew, or take it out",
+        "record 4 has a dummy atom; give the whole molecule",
+        "record 5 cannot be used: a bond has no order",
+    ]
+    with out.open() as file:
+        assert [row["number"] for row in csv.DictReader(file)] == ["1", "6"]
 
 
 def test_missing_and_foreign_weights_are_named(
