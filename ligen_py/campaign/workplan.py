@@ -88,6 +88,9 @@ PARSE_MB = 0.025
 SCREEN_MB = 0.07
 """Megabytes of a record in a chunk's job: 1.7 ligands with their poses at `standard`."""
 
+REPORT_MB = 0.0002
+"""Megabytes of a molecule of one target while the report compares all with each other."""
+
 LINK = 32
 """Every so many parts that are parsed one after another, all later ones await one."""
 
@@ -366,6 +369,12 @@ class Workplan:
     def screen_memory(self, library: str, chunk: str) -> int:
         """Megabytes that the screening of a chunk needs."""
         return max(8000, round(2000 + SCREEN_MB * self._records(library, chunk)))
+
+    def report_memory(self) -> int:
+        """Megabytes that the report needs."""
+        files = [file for library in self.settings.libraries for file in self.files(library)]
+        records = sum(records_of(file) for file in files)
+        return round(4000 + REPORT_MB * records * len(self.ranked))
 
     def _records(self, library: str, chunk: str) -> float:
         """About how many records a chunk has; 0 where nothing is known of its file."""

@@ -163,8 +163,9 @@ def dossier_of(
         posed.append(Posed(row.parent, row.state, pose.molecule, row.judgement.xyz))
         places.append(row.conformation)
     found = _analysed(posed, places, site, jobs)
+    among = Among.of(every, facts.functions)
     hits = [
-        _finished(row, pose, analysis, facts, every)
+        _finished(row, pose, analysis, facts, among)
         for (row, pose), analysis in zip(rows, found[: len(rows)], strict=True)
     ]
     for number, analysis in zip(other, found[len(rows) + len(poses) :], strict=True):
@@ -173,7 +174,7 @@ def dossier_of(
     if "docked" in poses and facts.control and facts.control.score is not None:
         row = _reference_row(reference, poses["docked"], facts, every)
         known = {f"{row.name}{CRYSTAL_LIGAND}": row.parent, **known}
-        hits.append(_finished(row, poses["docked"], of_reference["docked"], facts, every))
+        hits.append(_finished(row, poses["docked"], of_reference["docked"], facts, among))
     hits = _compared(sorted(hits, key=lambda row: (-row.score, row.rank)), known)
     return Dossier(
         target=facts,
@@ -303,29 +304,57 @@ def _analysed(
     return found
 
 
-def _finished(row: Row, pose: Pose, found: Analysis, facts: Target, every: Every) -> Row:
+@dataclass(frozen=True)
+class Among:
+    """Values of all molecules of a target, ascending: a hit's place among them is looked up."""
+
+    size: int
+    totals: dict[str, np.ndarray]
+    """Scoring function -> totals."""
+    scaled: np.ndarray
+    """Totals of the first function over a power of the size."""
+
+    @classmethod
+    def of(cls, every: Every, functions: Sequence[str]) -> "Among":
+        """The values of some scoring functions, sorted."""
+        scaled = np.empty(0)
+        if functions:
+            scaled = every.totals[functions[0]] / every.heavy.astype(float) ** SIZE_POWER
+        totals = {name: _ascending(every.totals[name]) for name in functions}
+        return cls(len(every.score), totals, _ascending(scaled))
+
+
+def _ascending(values: np.ndarray) -> np.ndarray:
+    return np.sort(values[~np.isnan(values)])
+
+
+def _above(values: np.ndarray, value: float) -> int:
+    """How many of some ascending values are greater."""
+    return len(values) - int(np.searchsorted(values, value, side="right"))
+
+
+def _finished(row: Row, pose: Pose, found: Analysis, facts: Target, among: Among) -> Row:
     """A row with what follows from its analysis and from all scores."""
     shares = {}
     for name in facts.functions:
-        totals = every.totals[name]
-        if f"{name}/total" in row.terms and len(totals):
-            shares[function(name).name] = float((totals > row.terms[f"{name}/total"]).mean())
+        if f"{name}/total" in row.terms and among.size:
+            higher = _above(among.totals[name], row.terms[f"{name}/total"])
+            shares[function(name).name] = higher / among.size
     first = facts.functions[0] if facts.functions else ""
     total, heavy = row.terms.get(f"{first}/total", math.nan), 0
     if found.properties is not None:
         heavy = sum(number > 1 for number in found.elements)
     size_rank = 0
     if heavy and first:
-        scaled = every.totals[first] / every.heavy.astype(float) ** SIZE_POWER
         # Its own value is rounded like the others', so that it is not counted before itself.
         own = float(np.float32(total)) / float(heavy) ** SIZE_POWER
-        size_rank = int((scaled > own + 1e-9).sum()) + 1
+        size_rank = _above(among.scaled, own + 1e-9) + 1
     return replace(
         row,
         analysis=found,
         efficiency=total / heavy if heavy else math.nan,
         size_rank=size_rank,
-        doubts=doubts(found, row.gap, row.rank / max(1, len(every.score)), shares),
+        doubts=doubts(found, row.gap, row.rank / max(1, among.size), shares),
     )
 
 

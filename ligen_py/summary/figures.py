@@ -103,8 +103,8 @@ def scatter(
     diagonal: bool = False,
 ) -> Figure:
     """Molecules by two values, and some of them (x, y, kind, words) marked."""
-    low_x, high_x = _span([*xs.tolist(), *(mark[0] for mark in marks)])
-    low_y, high_y = _span([*ys.tolist(), *(mark[1] for mark in marks)])
+    low_x, high_x = _span(np.append(xs, [mark[0] for mark in marks]))
+    low_y, high_y = _span(np.append(ys, [mark[1] for mark in marks]))
     if diagonal:
         low_x = low_y = min(low_x, low_y)
         high_x = high_y = max(high_x, high_y)
@@ -130,9 +130,9 @@ def scatter(
     return figure
 
 
-def _span(values: Sequence[float]) -> tuple[float, float]:
+def _span(values: np.ndarray) -> tuple[float, float]:
     """The range of the values but for what lies far below the others, with a little room."""
-    found = np.array([value for value in values if math.isfinite(value)])
+    found = values[np.isfinite(values)]
     if not len(found):
         return 0.0, 1.0
     low, mark, high = np.quantile(found, [0, 0.01, 1])

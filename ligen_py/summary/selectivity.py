@@ -52,26 +52,21 @@ def selectivity(dossiers: Sequence[Dossier]) -> Selectivity | None:
     dossiers = [one for one in dossiers if len(one.every.score)]
     if len(dossiers) < 2:
         return None
-    places = [_places(one.every) for one in dossiers]
-    ranks = [one.every.rank for one in dossiers]
-    # Row of `every` of each hit: the hit's rank says which.
-    chosen: dict[tuple[int, int, int], str] = {}
-    for number, one in enumerate(dossiers):
-        by_rank = {int(rank): row for row, rank in enumerate(ranks[number])}
-        keys = list(places[number])
-        for row in one.hits[:BEST]:
-            if row.rank in by_rank:
-                chosen.setdefault(keys[by_rank[row.rank]], row.name)
+    molecules = _molecules([one.every for one in dossiers])
+    places = [Places.of(one, keys) for one, keys in zip(dossiers, molecules, strict=True)]
+    chosen: dict[int, str] = {}
+    for one, place in zip(dossiers, places, strict=True):
+        for row, key in zip(one.hits[:BEST], place.best.tolist(), strict=True):
+            chosen.setdefault(key, row.name)
     found = []
     for key, name in chosen.items():
-        rows = [place.get(key) for place in places]
-        pairs = list(zip(dossiers, rows, strict=True))
+        pairs = [(place, int(place.rows(np.array([key]))[0])) for place in places]
         found.append(
             Selected(
                 name,
-                [None if i is None else float(d.every.score[i]) for d, i in pairs],
-                [None if i is None else int(ranks[n][i]) for n, i in enumerate(rows)],
-                [None if i is None else _deviation(d.every.score, i) for d, i in pairs],
+                [None if i < 0 else float(place.every.score[i]) for place, i in pairs],
+                [None if i < 0 else int(place.every.rank[i]) for place, i in pairs],
+                [None if i < 0 else place.deviation(i) for place, i in pairs],
             )
         )
     found.sort(key=lambda one: -(one.margin or 0.0))
@@ -82,36 +77,60 @@ def selectivity(dossiers: Sequence[Dossier]) -> Selectivity | None:
     return Selectivity([one.target.name for one in dossiers], found, figures)
 
 
-def _places(every: Every) -> dict[tuple[int, int, int], int]:
-    """Row of each molecule by where it stands in the input."""
-    columns = (every.library.tolist(), every.file.tolist(), every.line.tolist())
-    return {key: row for row, key in enumerate(zip(*columns, strict=True))}
+def _molecules(every: Sequence[Every]) -> list[np.ndarray]:
+    """A number for each molecule of each target: by where it stands in the input (i8)."""
+    files = 1 + max(int(one.file.max()) for one in every)
+    lines = 1 + max(int(one.line.max()) for one in every)
+    return [(one.library.astype("i8") * files + one.file) * lines + one.line for one in every]
 
 
-def _deviation(score: np.ndarray, row: int) -> float:
-    spread = float(score.std())
-    return float(score[row] - score.mean()) / spread if spread else 0.0
+@dataclass(frozen=True)
+class Places:
+    """Where the molecules of a target stand among all of it."""
+
+    every: Every
+    molecule: np.ndarray
+    """Of each row."""
+    order: np.ndarray
+    """Rows by their molecule."""
+    ascending: np.ndarray
+    """Molecules in that order."""
+    best: np.ndarray
+    """Molecules of the first hits."""
+    mean: float
+    spread: float
+
+    @classmethod
+    def of(cls, dossier: Dossier, molecule: np.ndarray) -> "Places":
+        """The places of a target's molecules, whose numbers are given."""
+        every, hits = dossier.every, dossier.hits[:BEST]
+        rows = np.flatnonzero(every.rank <= max((row.rank for row in hits), default=0))
+        row_of = dict(zip(every.rank[rows].tolist(), rows.tolist(), strict=True))
+        best = molecule[[row_of[row.rank] for row in hits]]
+        mean, spread = float(every.score.mean()), float(every.score.std())
+        order = np.argsort(molecule)
+        return cls(every, molecule, order, molecule[order], best, mean, spread)
+
+    def rows(self, molecules: np.ndarray) -> np.ndarray:
+        """The rows of some molecules (i8); -1 where the target has no such."""
+        found = np.searchsorted(self.ascending, molecules)
+        found[found == len(self.ascending)] = 0
+        return np.where(self.ascending[found] == molecules, self.order[found], -1)
+
+    def deviation(self, row: int) -> float:
+        """The score of a row in standard deviations above the mean."""
+        return (float(self.every.score[row]) - self.mean) / self.spread if self.spread else 0.0
 
 
-def _figure(
-    one: Dossier, two: Dossier, here: dict[tuple[int, int, int], int], there: dict
-) -> Figure:
-    shared = [(row, there[key]) for key, row in here.items() if key in there]
-    rows = np.array(shared, "i8").reshape(-1, 2)
-    xs, ys = one.every.score[rows[:, 0]], two.every.score[rows[:, 1]]
-    by_rank = {int(rank): row for row, rank in enumerate(one.every.rank)}
-    other = {int(rank): row for row, rank in enumerate(two.every.rank)}
-    back = {row: place for place, row in shared}
-    forth = dict(shared)
+def _figure(one: Dossier, two: Dossier, here: Places, there: Places) -> Figure:
+    rows = there.rows(here.molecule)
+    xs, ys = here.every.score[rows >= 0], there.every.score[rows[rows >= 0]]
     marks = []
-    for hit in one.hits[:BEST]:
-        row = by_rank.get(hit.rank)
-        if row in forth:
-            marks.append(_mark(hit, one.every.score[row], two.every.score[forth[row]]))
-    for hit in two.hits[:BEST]:
-        row = other.get(hit.rank)
-        if row in back:
-            marks.append(_mark(hit, one.every.score[back[row]], two.every.score[row]))
+    for hits, place in ((one.hits, here), (two.hits, there)):
+        x, y = here.rows(place.best), there.rows(place.best)
+        for hit, i, j in zip(hits[:BEST], x.tolist(), y.tolist(), strict=True):
+            if i >= 0 and j >= 0:
+                marks.append(_mark(hit, here.every.score[i], there.every.score[j]))
     return scatter(f"score in {one.target.name}", f"score in {two.target.name}", xs, ys, marks)
 
 

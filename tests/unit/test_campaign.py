@@ -214,6 +214,7 @@ def test_memory_grows_with_the_records_of_a_chunk_and_the_processes(folder: Path
     assert plan.screen_memory("few", "1-of-1") == 8000
     assert plan.parse_memory("large", "2-of-4", 8) == 3000 + 5000
     assert plan.screen_memory("large", "2-of-4") == 2000 + 14_000
+    assert plan.report_memory() == 4000 + 320  # two targets
     # Of what an anti-target's search will choose, nothing is known yet.
     assert plan.screen_memory("best-of-a", "1-of-1") == 8000
 

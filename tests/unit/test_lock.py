@@ -68,9 +68,11 @@ def test_the_locks_name_no_address(lock: str) -> None:
 def test_the_conda_environment_has_the_locks_versions() -> None:
     environment = yaml.safe_load((ROOT / "envs" / "ligen.yaml").read_text(encoding="utf-8"))
     [pip] = [part["pip"] for part in environment["dependencies"] if isinstance(part, dict)]
-    needed = [Requirement(text).name for text in PROJECT["dependencies"]]
-    needed += [requirement.name for requirement in requirements("cpu")]
-    expected = sorted(f"{name}=={PINS[canonicalize_name(name)]}" for name in needed)
+    needed = [*map(Requirement, PROJECT["dependencies"]), *requirements("cpu")]
+    expected = sorted(
+        f"{one.name}=={PINS[canonicalize_name(one.name)]}{f'; {one.marker}' if one.marker else ''}"
+        for one in needed
+    )
     assert pip == expected, "write these into envs/ligen.yaml"
 
 

@@ -218,8 +218,8 @@ rule report:
         "../../envs/ligen.yaml"
     threads: 2
     resources:
-        mem_mb=lambda wildcards, attempt: 4000 * attempt,
-        runtime=60,
+        mem_mb=lambda wildcards, attempt: plan.report_memory() * attempt,
+        runtime=lambda wildcards, attempt: 60 * attempt,
     params:
         flags=lambda wildcards: plan.report_flags(),
         contents=[contents.digest(file) for file in plan.references()],
