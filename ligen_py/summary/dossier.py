@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -385,7 +386,13 @@ def _compared(rows: Sequence[Row], known: dict[str, str]) -> list[Row]:
     result = []
     for row, own in zip(rows, prints, strict=True):
         itself = row.name + CRYSTAL_LIGAND if row.reference else row.name
-        others = [i for i, name in enumerate(names) if (name, known[name]) != (itself, row.parent)]
+        # A file of known molecules may have the name several times: later ones got a number.
+        own_names = re.compile(re.escape(itself) + r"( \(\d+\))?")
+        others = [
+            i
+            for i, name in enumerate(names)
+            if known[name] != row.parent or not own_names.fullmatch(name)
+        ]
         best, similarity = nearest(own, [references[i] for i in others])
         like = (names[others[best]], similarity) if best >= 0 else ("", 0.0)
         number = -1 if row.reference else next(numbers)

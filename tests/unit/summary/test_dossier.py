@@ -52,3 +52,12 @@ def test_the_crystal_ligand_leads_no_cluster_of_hits() -> None:
     found = _compared([replace(rows[0], reference=True), *rows[1:]], {"crystal": crystal})
     assert [one.nearest[1] >= 0.5 for one in found[1:]] == [True, True]
     assert [cluster.rows for cluster in _clusters(found)] == [[1], [2]]
+
+
+def test_a_name_that_the_known_molecules_share_is_no_neighbour_of_itself() -> None:
+    known = {"twin": "CCO", "twin (2)": "CCCCO", "other": "CCCCO"}
+    twin = replace(row([]), name="twin", parent="CCCCO")
+    (found,) = _compared([twin], {name: known[name] for name in ("twin", "twin (2)")})
+    assert found.nearest[0] == "twin"
+    (found,) = _compared([twin], known)
+    assert found.nearest == ("other", 1.0)
