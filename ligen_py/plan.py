@@ -133,7 +133,7 @@ def _plan(options: argparse.Namespace) -> None:
     check_apart(plan, _folder(options))
     if plan.pockets:
         print(f"{options.config}: sound, effort {plan.settings.effort}")
-        for line in (*_overridden(plan), *_settings(plan), *_networks(plan)):
+        for line in (*_overridden(plan), *_unused(plan), *_settings(plan), *_networks(plan)):
             print(line)
         _docking(plan, options)
     else:  # searches of sequences alone, which have no stage that the effort sets
@@ -168,6 +168,16 @@ def _overridden(plan: Workplan) -> Iterator[str]:
         keys += [f"{section}.{key}" for key in differ if key not in free]
     if keys:
         yield f"the file sets other values than the effort's: {', '.join(keys)}"
+
+
+def _unused(plan: Workplan) -> Iterator[str]:
+    """Names the section of a search that the campaign does not use, where the file sets it."""
+    settings = plan.settings
+    usual = Method(effort=settings.effort, search=settings.search)
+    if settings.search == "ligen" and settings.lga != usual.lga:
+        yield "lga has no effect, as search is ligen; write search: lga to use it"
+    if settings.search == "lga" and not settings.lga.restarts and settings.dock != usual.dock:
+        yield "dock has no effect, as search is lga; write lga: {restarts: N} to use both searches"
 
 
 def _networks(plan: Workplan) -> Iterator[str]:

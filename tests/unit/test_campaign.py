@@ -12,7 +12,7 @@ from ligen_py.campaign import workplan
 from ligen_py.campaign.workplan import Part, Workplan, stage_environment
 from ligen_py.errors import InputError
 from ligen_py.formats import format_of
-from ligen_py.plan import _overridden
+from ligen_py.plan import _overridden, _unused
 from ligen_py.settings.document import read_document
 from ligen_py.store.campaign.manifest import read_manifest
 
@@ -329,6 +329,23 @@ def test_keys_of_an_effort_that_the_file_sets_are_told(
     found = list(_overridden(Workplan.of(config(**changes), "c.yaml", folder)))
     words = f"the file sets other values than the effort's: {', '.join(keys)}"
     assert found == ([words] if keys else [])
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"lga": {"runs": 5}}, "lga has no effect, as search is ligen"),
+        ({"search": "lga", "lga": {"runs": 5}}, ""),
+        ({"search": "lga", "dock": {"num_restart": 64}}, "dock has no effect, as search is lga"),
+        ({"search": "lga", "dock": {"num_restart": 64}, "lga": {"restarts": 64}}, ""),
+        ({"effort": "exhaustive", "dock": {"num_restart": 64}}, ""),
+    ],
+)
+def test_a_section_of_the_other_search_is_told(
+    folder: Path, changes: dict[str, Any], words: str
+) -> None:
+    found = list(_unused(Workplan.of(config(**changes), "c.yaml", folder)))
+    assert [one.partition(";")[0] for one in found] == ([words] if words else [])
 
 
 def test_a_workbook_is_to_be_saved_as_csv() -> None:

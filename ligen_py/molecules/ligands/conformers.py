@@ -21,6 +21,8 @@ from ligen_py.molecules.surroundings import surroundings
 
 BOND_LENGTHS = (0.5, 3.5)
 """Angstrom; coordinates with a bond outside these are no conformer."""
+HYDROGEN_LENGTHS = (0.5, 2.0)
+"""Angstrom; a hydrogen with a bond outside these stands elsewhere than at its atom."""
 FLAT = 0.01
 """Angstrom; coordinates whose z vary less are a drawing."""
 
@@ -118,6 +120,40 @@ def have_conformers(mols: Sequence[Chem.Mol]) -> list[bool]:
     for number, is_spoilt in zip(placed, spoilt.tolist(), strict=True):
         result[number] = not is_spoilt
     return result
+
+
+def has_impossible_bonds(mol: Chem.Mol) -> bool:
+    """Whether there are 3-D coordinates whose bonds no molecule has."""
+    if not (mol.GetNumConformers() and mol.GetConformer().Is3D()):
+        return False
+    xyz, (near, far) = mol.GetConformer().GetPositions(), np.nonzero(Chem.GetAdjacencyMatrix(mol))
+    return not _are_within(xyz[near] - xyz[far], BOND_LENGTHS)
+
+
+def has_misplaced_hydrogens(mol: Chem.Mol) -> bool:
+    """Whether hydrogens with 3-D coordinates stand elsewhere than at their atoms.
+
+    RDKit's `AddHs` puts them all in one point, unless it is asked for coordinates.
+    """
+    if not (mol.GetNumConformers() and mol.GetConformer().Is3D()):
+        return False
+    hydrogens = [atom.GetIdx() for atom in mol.GetAtoms() if atom.GetAtomicNum() == 1]
+    near, far = np.nonzero(Chem.GetAdjacencyMatrix(mol)[hydrogens])
+    xyz = mol.GetConformer().GetPositions()
+    return not _are_within(xyz[hydrogens][near] - xyz[far], HYDROGEN_LENGTHS)
+
+
+def _are_within(along: np.ndarray, lengths: tuple[float, float]) -> bool:
+    shortest, longest = lengths
+    squares = np.einsum("ij,ij->i", along, along)
+    return bool(((squares > shortest**2) & (squares < longest**2)).all())
+
+
+def without_hydrogens(mol: Chem.Mol) -> Chem.Mol:
+    """A molecule in 3-D without its hydrogens, its stereo as the other atoms have it."""
+    mol = Chem.RemoveHs(mol)
+    Chem.AssignStereochemistryFrom3D(mol)
+    return mol
 
 
 def embed(mol: Chem.Mol, seed: int, key: str, limit: int) -> None:

@@ -131,7 +131,7 @@ def molecule_of_record(record: Record, messages: list[str]) -> Chem.Mol:
         if record.kind == "mol2":
             said = lost_bond(record.text) or said
             if said.startswith("Element "):
-                said += "; atom types of a MOL2 file are SYBYL's (c3, ca and so on are GAFF's)"
+                said += "; atom types of a MOL2 file are SYBYL's, as C.3 and Cl (GAFF's are c3, cl)"
         raise UnusableError(Reason.UNPARSABLE, said)
     if record.kind != "smiles" and _has_lost_bonds(mol):
         raise UnusableError(Reason.UNPARSABLE, "the record has atoms but no bonds")

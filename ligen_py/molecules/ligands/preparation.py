@@ -26,8 +26,11 @@ from ligen_py.molecules.ligands.assembly import Torsions, assemble, can_exist
 from ligen_py.molecules.ligands.conformers import (
     NoConformerError,
     embed,
+    has_impossible_bonds,
+    has_misplaced_hydrogens,
     have_conformers,
     macrocycle,
+    without_hydrogens,
 )
 from ligen_py.molecules.ligands.drawn import (
     UnusableError,
@@ -197,6 +200,8 @@ def _prepared(
     notes: list[str] = []
     try:
         drawn = molecule_of_record(record, messages)
+        is_misplaced = record.kind != "smiles" and has_misplaced_hydrogens(drawn)
+        drawn = without_hydrogens(drawn) if is_misplaced else drawn
         yield None
         parent, written = yield from _parent(drawn, settings)
         if ":" in written and unlabelled(drawn):
@@ -218,6 +223,10 @@ def _prepared(
         key = content_key(smiles)
         _require_wanted(parent.mol, notes, settings)
         drawing = yield from _drawing(drawn, parent, written, settings)
+        if drawing and is_misplaced:
+            notes.append("hydrogens stood elsewhere than at their atoms; placed anew")
+        elif not drawing and settings.embed != "always" and has_impossible_bonds(parent.mol):
+            notes.append("coordinates had impossible bonds; made anew, check the stereo")
         its_smiles = written if drawing else smiles  # coordinates have one isomer of a group's
         states = yield from _states(parent.mol, drawing, its_smiles, settings, shapes, notes)
         yield None

@@ -13,6 +13,7 @@ from ligen_py.molecules.ligands.conformers import (
     embed,
     embed_piece,
     flexible_rings,
+    has_misplaced_hydrogens,
     have_conformers,
     relax,
 )
@@ -288,3 +289,30 @@ def test_which_molecules_have_conformers() -> None:
     found = dict(zip(mols, have_conformers(list(mols.values())), strict=True))
     assert {name for name, placed in found.items() if placed} == {"whole", "one atom", "again"}
     assert have_conformers([mols["none"]]) == [False]
+
+
+@pytest.mark.parametrize("smiles", ["C[C@@H](O)[C@H](N)C(=O)O", "C/C=C\\[C@H](O)c1ccccc1"])
+def test_hydrogens_in_one_point_are_placed_anew(smiles: str) -> None:
+    """So RDKit's `AddHs` leaves them: they were docked there, and gave no hydrogen bonds."""
+    mol = Chem.AddHs(Chem.MolFromSmiles(smiles))
+    assert rdDistGeom.EmbedMolecule(mol, randomSeed=1) == 0
+    bare = Chem.RemoveHs(mol)
+    block = Chem.MolToMolBlock(Chem.AddHs(bare), kekulize=True)
+    found = prepare(Record(1, "x", block, "mol"), SETTINGS)
+    assert found.note == "hydrogens stood elsewhere than at their atoms; placed anew"
+    assert found.smiles == Chem.CanonSmiles(smiles)
+    ready = started(found.states[0].shape)
+    assert not has_misplaced_hydrogens(ready)
+    assert np.allclose(heavy_distances(ready), heavy_distances(bare), atol=1e-3)
+    assert not prepare(Record(1, "x", Chem.MolToMolBlock(mol), "mol"), SETTINGS).note
+
+
+@pytest.mark.parametrize("scale", [0.0, 0.1, 10.0])
+def test_impossible_coordinates_are_made_anew_with_a_note(scale: float) -> None:
+    mol = Chem.AddHs(Chem.MolFromSmiles("CCC(=O)NC"))
+    assert rdDistGeom.EmbedMolecule(mol, randomSeed=1) == 0
+    conformer = mol.GetConformer()
+    conformer.SetPositions(conformer.GetPositions() * scale)
+    found = prepare(Record(1, "x", Chem.MolToMolBlock(mol), "mol"), SETTINGS)
+    assert found.note == "coordinates had impossible bonds; made anew, check the stereo"
+    assert not has_misplaced_hydrogens(started(found.states[0].shape))
