@@ -13,6 +13,11 @@ class Dossier {
     this.viewer = canvas ? new Viewer(canvas, this.data) : null;
     this.words = this.rows.map((row) => this.wordsOf(Number(row.dataset.i)));
     this.fitting = this.rows;
+    this.ticked = new Set(this.remembered());
+    for (const row of this.rows) {
+      const box = row.querySelector(".tick input");
+      if (box) box.checked = this.ticked.has(this.keyOf(row));
+    }
     this.most = Number(this.list?.dataset.most);
     this.listen();
     this.filter();
@@ -32,7 +37,13 @@ class Dossier {
     for (const input of this.section.querySelectorAll(".filters input, .filters select")) {
       input.addEventListener("input", () => this.filter());
     }
+    this.list.addEventListener("change", (event) => {
+      const box = event.target.closest(".tick input");
+      if (box) this.tick(box.closest("tr"), box.checked);
+    });
+    this.find("save")?.addEventListener("click", () => this.save());
     this.list.addEventListener("click", (event) => {
+      if (event.target.closest(".tick")) return;
       const row = event.target.closest("tr");
       if (row) this.open(Number(row.dataset.i), Boolean(event.target.closest(".open")));
     });
@@ -73,6 +84,70 @@ class Dossier {
     if (next) this.open(Number(next.dataset.i));
   }
 
+  keyOf(row) {
+    const hit = this.data.hits[Number(row.dataset.i)];
+    return `${hit.n}\n${hit.parent}`;
+  }
+
+  // Ticks outlive the page where the browser lets a page of a file keep something.
+  get shelf() {
+    return `ticked in ${location.pathname} ${this.section.dataset.target}`;
+  }
+
+  remembered() {
+    try {
+      return JSON.parse(localStorage.getItem(this.shelf) ?? "[]");
+    } catch {
+      return [];
+    }
+  }
+
+  tick(row, is) {
+    if (is) this.ticked.add(this.keyOf(row));
+    else this.ticked.delete(this.keyOf(row));
+    try {
+      localStorage.setItem(this.shelf, JSON.stringify([...this.ticked]));
+    } catch {
+      // Then they are lost with the page; the saved CSV has them.
+    }
+    this.filter();
+  }
+
+  // What fits, in this order, as a table that no spreadsheet evaluates.
+  csv() {
+    const own = (row) => [...row.cells].filter((cell) => cell.dataset.l && cell.dataset.l !== "vendor");
+    const text = (cell) => {
+      const said = cell.querySelector(".fail")?.title ?? cell.textContent.trim();
+      return said === "–" ? "" : said;
+    };
+    const vendor = [...new Set(this.data.hits.flatMap((hit) => hit.vendor.map(([name]) => name)))];
+    const titles = own(this.rows[0]).map((cell) => cell.dataset.l);
+    const head = ["name", ...titles, "SMILES", "docked state", "doubts", "nearest known", "note", "ticked"];
+    const lines = [[...head, ...vendor.map((name) => (head.includes(name) ? `input.${name}` : name))]];
+    for (const row of this.fitting) {
+      const hit = this.data.hits[Number(row.dataset.i)];
+      const columns = new Map(hit.vendor);
+      lines.push([
+        hit.n, ...own(row).map(text), hit.parent, hit.state, hit.doubts.join("; "), hit.nearest, hit.note,
+        this.ticked.has(this.keyOf(row)) ? "yes" : "", ...vendor.map((name) => columns.get(name) ?? ""),
+      ]);
+    }
+    const quoted = (value) => {
+      const formula = /^\s*[=+\-@]/.test(value) && Number.isNaN(Number(value));
+      const safe = formula ? `'${value}` : String(value);
+      return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+    };
+    return lines.map((line) => `${line.map(quoted).join(",")}\n`).join("");
+  }
+
+  save() {
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(new Blob([this.csv()], { type: "text/csv" }));
+    link.download = `${this.section.dataset.target}.csv`;
+    link.click();
+    URL.revokeObjectURL(link.href);
+  }
+
   sort(head) {
     const column = [...head.parentElement.children].indexOf(head);
     const up = head.dataset.first === "up";
@@ -104,6 +179,7 @@ class Dossier {
     const [low, high, score] = ["least-weight", "most-weight", "least-score"].map(limit);
     const residue = input("residue")?.value ?? "";
     const plain = input("undoubted")?.checked;
+    const ticked = input("ticked")?.checked;
     this.fitting = this.rows.filter((row) => {
       const number = Number(row.dataset.i);
       const hit = this.data.hits[number];
@@ -112,6 +188,7 @@ class Dossier {
         (!words || this.words[number].includes(words)) &&
         (low === null || weight >= low) && (high === null || weight <= high) &&
         (score === null || hit.s >= score) && (!plain || !hit.doubts.length) &&
+        (!ticked || this.ticked.has(this.keyOf(row))) &&
         (!residue || hit.c.some((c) => this.data.names[c[1]] === residue && c[0] !== "h"))
       );
     });

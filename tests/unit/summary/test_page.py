@@ -1,5 +1,6 @@
 """The dossier in a browser: nothing clipped, on screen, phone and paper; keyboard; hostile text."""
 
+import csv
 import io
 import json
 import re
@@ -391,6 +392,33 @@ def test_search_and_filters_leave_what_is_asked_for(tab: Tab) -> None:
     put("least-score", "")
     tab.run("document.querySelector(\"[data-part='undoubted']\").click()")
     assert shown(tab) == [i for i in every if not hits[i]["doubts"]]
+
+
+def test_what_fits_can_be_ticked_and_saved(tab: Tab, page: Path) -> None:
+    def saved() -> list[dict[str, str]]:
+        return list(csv.DictReader(io.StringIO(tab.run("dossiers[0].csv()"))))
+
+    data = json.loads(tab.run("document.querySelector('section.target script').textContent"))
+    hits, every = data["hits"], shown(tab)
+    assert [row["name"].lstrip("'") for row in saved()] == [hits[i]["n"] for i in every]
+    first = saved()[0]
+    assert (first["rank"], first["SMILES"]) == ("1", hits[every[0]]["parent"])
+    assert first["doubts"] == "; ".join(hits[every[0]]["doubts"])
+    assert {"score", "gap", "strain", "MW", "logP", "alerts", "checks", "library"} <= first.keys()
+    offer = next(hit["vendor"] for hit in hits if hit["vendor"])
+    assert {row[offer[0][0]] for row in saved()} == {"", offer[0][1]}
+    assert not any(value.startswith("=") for row in saved() for value in row.values())
+    box = "document.querySelectorAll('.hits')[0].querySelectorAll('.tick input')[1]"
+    tab.run(f"{box}.click()")
+    tab.run("document.querySelector(\"[data-part='ticked']\").click()")
+    (only,) = shown(tab)
+    (row,) = saved()
+    assert (row["name"].lstrip("'"), row["ticked"]) == (hits[only]["n"], "yes")
+    tab.run("dossiers[0].save()")
+    tab.open(page)
+    assert tab.run(f"{box}.checked")
+    tab.run(f"{box}.click()")
+    assert not any(row["ticked"] for row in saved())
 
 
 def test_a_hydrocarbon_is_doubted_and_the_crystal_ligand_stands_in_the_list(tab: Tab) -> None:
