@@ -90,6 +90,25 @@ def test_one_job_for_each_part(tmp_path: Path, campaign: dict[str, Any]) -> None
     }
 
 
+def test_a_module_asks_for_the_verdicts_and_refuses_what_the_workflow_does(
+    tmp_path: Path, campaign: dict[str, Any]
+) -> None:
+    """Snakemake runs neither the rule `all` of a module nor its `onstart`."""
+    (tmp_path / "c.yaml").write_text(yaml.safe_dump({"screening": campaign}))
+    page = (ROOT / "docs" / "cluster.md").read_text()
+    (shown,) = re.findall(r"^module screening:.*?screening_\*$", page, re.MULTILINE | re.DOTALL)
+    given = "rules.screening_aggregate.output, rules.screening_manifest.output"
+    text = f"{shown}\nrule final:\n    input: {given}\n".replace("/path/to/ligen_py", str(ROOT))
+    (tmp_path / "Snakefile").write_text(text)
+    result = snakemake(tmp_path, "--dry-run", "final", root=tmp_path)
+    assert result.returncode == 0, result.stdout
+    found = jobs(result.stdout)
+    assert (found["screening_accept"], found["screening_aggregate"]) == (2, 1)
+    result = snakemake(tmp_path, "--dry-run", "final", "--keep-incomplete", root=tmp_path)
+    assert result.returncode == 1
+    assert "keep-incomplete takes half-written files for complete; leave it out" in result.stdout
+
+
 def test_braces_in_names_of_users_are_no_wildcards(
     tmp_path: Path, campaign: dict[str, Any]
 ) -> None:

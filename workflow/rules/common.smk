@@ -47,6 +47,8 @@ plan = checked_plan()
 described = plan.described(Path("results"))
 CHUNK = screen(plan.settings.search)
 # What is known at the start, to be copied: a rule with Python code starts another Snakemake.
+# As a module its rule `all` is not run, nor what it does at the start.
+MAIN = workflow.modifier.is_main_snakefile()
 DRAFTS = Path(".snakemake", "ligen_drafts")
 contents = Contents(Path.cwd(), deep=DEEP in os.environ)
 

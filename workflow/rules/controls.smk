@@ -1,7 +1,7 @@
 """Controls of each target, docked by the same rules as a library.
 
 `ligen run` makes the target `validate` first, and everything else in a second run of Snakemake. No
-rule of a library reads a verdict; docs/controls.md says what each way to do so would break.
+rule of a library reads a verdict; docs/architecture.md says what each way to do so would break.
 """
 
 

@@ -10,6 +10,8 @@ LISTED = f"<results>/.parts-{plan.digest[:16]}"
 rule manifest:
     input:
         crystals=given(lambda wildcards: plan.crystals()),
+        # Of a module there is no other place for what must hold of every run.
+        nothing=lambda wildcards: [] if MAIN else [*refused(), *recorded()],
     output:
         table=report(
             "<results>/manifest.tsv",
@@ -54,6 +56,7 @@ rule aggregate:
         **{kind: plan.paths(path) for kind, path in inputs("aggregate").items()},
         manifest="<results>/manifest.tsv",
         verdicts=verdicts("json"),
+        accepted=[] if MAIN else accepted(),
     output:
         made("campaign"),
     log:

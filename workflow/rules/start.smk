@@ -31,6 +31,26 @@ def recorded():
     return []
 
 
+def refused():
+    """No file: ends Snakemake where an option, or an earlier run's job, would spoil results."""
+    # The first two make half-written or deleted files look complete; docs/cluster.md says how.
+    if getattr(workflow.executor_settings, "array_jobs", None):
+        raise WorkflowError(
+            "slurm-array-jobs loses finished files when a task fails; leave it out"
+        )
+    if workflow.execution_settings.keep_incomplete:
+        raise WorkflowError(
+            "keep-incomplete takes half-written files for complete; leave it out"
+        )
+    # A copy that fails late removes the files that its successor has finished.
+    if hasattr(workflow.executor_settings, "array_jobs") and submitted_before():
+        raise WorkflowError(
+            "jobs of an earlier run in this folder are in Slurm's queue; wait until they end, "
+            f"or cancel them: scancel {' '.join(submitted_before())}"
+        )
+    return []
+
+
 def write_drafts():
     """Write what rules of the campaign copy."""
     DRAFTS.mkdir(parents=True, exist_ok=True)
@@ -56,7 +76,7 @@ def heed_signals():
 
 
 # Of a module Snakemake runs the rules, and not what follows.
-if workflow.is_main_process and not workflow.modifier.is_main_snakefile():
+if workflow.is_main_process and not MAIN:
     heed_signals()
     try:
         write_drafts()
@@ -81,21 +101,7 @@ onstart:
                 check_machine(plan)
     except (InputError, DeviceError, UsageError) as error:
         raise WorkflowError(str(error)) from None
-    # The first two make half-written or deleted files look complete; docs/cluster.md says how.
-    if getattr(workflow.executor_settings, "array_jobs", None):
-        raise WorkflowError(
-            "slurm-array-jobs loses finished files when a task fails; leave it out"
-        )
-    if workflow.execution_settings.keep_incomplete:
-        raise WorkflowError(
-            "keep-incomplete takes half-written files for complete; leave it out"
-        )
-    # A copy that fails late removes the files that its successor has finished.
-    if hasattr(workflow.executor_settings, "array_jobs") and submitted_before():
-        raise WorkflowError(
-            "jobs of an earlier run in this folder are in Slurm's queue; wait until they end, "
-            f"or cancel them: scancel {' '.join(submitted_before())}"
-        )
+    refused()
     try:
         contents.digests(plan.every_source())
         contents.keep()  # jobs on other machines need not read the files again
