@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 import yaml
 
+from tests.workflow import forked
 from tests.workflow.test_plan import DHFR, ROOT
 
 CHANGING = re.compile(rb'<time>.*?</time>|<div class="card wide" id="times">.*?</div>', re.DOTALL)
@@ -61,25 +62,18 @@ def write_campaign(folder: Path, chunks: int) -> Path:
 
 def command(*words: str) -> list[str]:
     """Snakemake on the campaign of the working folder."""
-    return [
-        *(sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile")),
-        *("--configfile", "c.yaml", *words),
-    ]
+    return [sys.executable, "-m", "snakemake", *_flags(*words)]
+
+
+def _flags(*words: str) -> list[str]:
+    return ["--snakefile", str(ROOT / "Snakefile"), "--configfile", "c.yaml", *words]
 
 
 def run(
     folder: Path, *words: str, extra: Mapping[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
     """Run the campaign in a folder; all that it says is in stdout."""
-    return subprocess.run(
-        command(*words),
-        cwd=folder,
-        env={**os.environ, **(extra or {})},
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
+    return forked.snakemake(folder, _flags(*words), extra)
 
 
 def run_local(folder: Path, *words: str, **options: Any) -> subprocess.CompletedProcess[str]:

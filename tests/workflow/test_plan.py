@@ -23,6 +23,7 @@ from ligen_py.campaign.workplan import Workplan
 from ligen_py.records.ledger import Ledger, Reason
 from ligen_py.records.ligands import LIGANDS
 from ligen_py.store.files.read import read
+from tests.workflow import forked
 
 ROOT = Path(__file__).parents[2]
 DHFR = "package:posebusters/datasets/pdb/1s3v/1s3v_"
@@ -30,15 +31,8 @@ DHFR = "package:posebusters/datasets/pdb/1s3v/1s3v_"
 
 def snakemake(folder: Path, *words: str, root: Path = ROOT) -> subprocess.CompletedProcess[str]:
     """Run Snakemake in a folder of its own on the campaign `folder`/c.yaml."""
-    command = [sys.executable, "-m", "snakemake", "--snakefile", str(root / "Snakefile")]
-    command += ["--configfile", "c.yaml", *words]
-    return subprocess.run(
-        command,
-        cwd=folder,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
+    given = ["--snakefile", str(root / "Snakefile"), "--configfile", "c.yaml", *words]
+    return forked.snakemake(folder, given)
 
 
 def jobs(output: str) -> dict[str, int]:
