@@ -100,8 +100,8 @@ def test_a_change_is_named_by_its_line_or_by_those_that_follow_too() -> None:
 def test_every_mutant_is_a_program() -> None:
     found = every()
     assert len(found) > 5000
-    assert found == every()
-    for one in random.Random(1).sample(found, 200):
+    assert every(["kernels"]) == [one for one in found if one.path.startswith("kernels/")]
+    for one in random.Random(1).sample(found, 60):
         text = one.text((ROOT / one.path).read_text(encoding="utf-8"))
         if one.path.endswith(".py"):
             compile(text, one.path, "exec")
@@ -143,7 +143,6 @@ SAMPLE = (
     ("ligen_py/store/files/temporary.py", "_sync(temporary, os.fsync)", "-> None"),
     ("ligen_py/store/files/seal.py", "_digest(path, size - LENGTH)", "!= -> =="),
     ("ligen_py/engine/scoring/ranking.py", "new[:1] = values[0] != last", "!= -> =="),
-    ("ligen_py/molecules/typing/xscore_residues.py", '"I": 2.05', "2.05 -> 2.255"),
     ("ligen_py/engine/functions/vina/constants.py", "I=2.2", "2.2 -> 2.42"),
 )
 """File, a part of one line's text, and the end of the change's words. No kernel: to compile one
@@ -157,7 +156,7 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize(("path", "text", "change"), SAMPLE, ids=[path for path, *_ in SAMPLE])
 def test_a_sample_is_killed(tree: Path, path: str, text: str, change: str) -> None:
-    """Five of the mutants of `make mutants`, by the first tests that it would run."""
+    """Four of the mutants of `make mutants`, by the first tests that it would run."""
     source = (ROOT / path).read_text(encoding="utf-8")
     (number,) = [n for n, line in enumerate(source.splitlines(), start=1) if text in line]
     lines = [one for one in every([path]) if one.line == number]
