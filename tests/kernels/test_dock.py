@@ -1,5 +1,7 @@
 """The dock kernel against its NumPy twin, bit for bit, on every OpenCL device found."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -100,14 +102,14 @@ def expect_same(left: dict[str, np.ndarray], right: dict[str, np.ndarray]) -> No
 
 
 def test_order_and_company_change_nothing(device: Device) -> None:
-    sizes = sizes_for(device)
+    sizes, restarts = sizes_for(device), 2 if device.is_simulator else 4
     ligands = make_ligands(sizes)
-    docker = Docker(device, plan(4, num_iterations=1))
+    docker = Docker(device, plan(restarts, num_iterations=1))
     together = docker.dock(ligands)
     for number in range(len(sizes)):
         alone = docker.dock(ligands, np.array([number]))
         expect_same(rows_of(together, number), rows_of(alone, number))
-        assert len(alone.restart) == 4
+        assert len(alone.restart) == restarts
 
 
 @pytest.mark.parametrize(
@@ -120,7 +122,7 @@ def test_splits_and_batches_change_nothing(
     if device.is_simulator and module_name == "WAVES" and value > 1:
         pytest.skip("other numbers take the same way")
     ligands = make_ligands(sizes_for(device))
-    search = plan(5, num_iterations=1)
+    search = plan(3 if device.is_simulator else 5, num_iterations=1)
     expected = Docker(device, search, source=form).dock(ligands)
     monkeypatch.setattr(docking, module_name, value)
     found = Docker(device, search, source=form).dock(ligands)
@@ -152,7 +154,7 @@ def test_best_poses_are_those_of_the_full_set(
 @pytest.mark.parametrize(
     "tuning",
     [
-        # Few, since a processor's compiler takes 10 to 25 s for each.
+        # Few, since a processor's compiler takes 5 to 10 s for each.
         Tuning(sub_groups=3, registers=64, look_up="bricks"),
         Tuning(sub_groups=1, look_up="image", unroll=4, poses_per_item=1),
         Tuning(lanes=8, sub_groups=2, unroll=1),
@@ -163,6 +165,8 @@ def test_best_poses_are_those_of_the_full_set(
 def test_tuning_changes_nothing(device: Device, tuning: Tuning) -> None:
     if device.back_end == "local" and not device.is_simulator:
         pytest.skip("minutes to compile")
+    if device.kind == "cpu" and not tuning.lanes:  # of 32 each takes three times as long
+        tuning = replace(tuning, lanes=8)
     fault = tuning.fault_on(device.back_end, device.sub_group_size, docking.BY_SUB_GROUPS)
     if fault:
         pytest.skip(fault)
@@ -176,6 +180,8 @@ def test_tuning_changes_nothing(device: Device, tuning: Tuning) -> None:
 
 
 def test_more_iterations_never_cost_a_clean_pose_its_score(device: Device) -> None:
+    if device.is_simulator:
+        pytest.skip("its poses are the twin's, so that they have what the other devices' have")
     ligands = make_ligands(sizes_for(device))
     # Rebuilding from the genotype moves atoms by rounding only; a field that does not change from
     # point to point within half a cell would make this exact, so allow one atom to change cells.
@@ -189,6 +195,8 @@ def test_more_iterations_never_cost_a_clean_pose_its_score(device: Device) -> No
 
 
 def test_bond_lengths_survive(device: Device) -> None:
+    if device.is_simulator:
+        pytest.skip("its poses are the twin's, so that they have what the other devices' have")
     ligands = make_ligands([(20, 4)])
     poses = Docker(device, plan(6)).dock(ligands)
     places = rebuild(
@@ -212,6 +220,8 @@ def test_bond_lengths_survive(device: Device) -> None:
 def test_short_memory_halves_the_batch_and_changes_nothing(
     device: Device, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
+    if device.is_simulator:
+        pytest.skip("what is tried again is the host's matter")
     ligands = make_ligands(sizes_for(device))
     search = plan(4, num_iterations=1)
     expected = Docker(device, search).dock(ligands)
@@ -229,8 +239,7 @@ def test_short_memory_halves_the_batch_and_changes_nothing(
         found = Docker(device, search).dock(ligands)
         for number in range(len(ligands.entry)):
             expect_same(rows_of(expected, number), rows_of(found, number))
-    if len(ligands.entry) > 2:
-        assert "no room; trying again with" in caplog.text
+    assert "no room; trying again with" in caplog.text
     monkeypatch.setattr(docking.buffers, "empty", _nothing)
     with pytest.raises(DeviceError, match="not one byte"):
         Docker(device, search).dock(ligands)
@@ -254,7 +263,7 @@ def test_a_batch_has_no_more_turns_than_kernels_can_number(
 def test_buffers_are_used_again_and_grow(device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
     """A small batch after a large one asks the device for nothing, and gets the same results."""
     ligands = make_ligands(sizes_for(device))
-    docker = Docker(device, plan(4, num_iterations=1))
+    docker = Docker(device, plan(2 if device.is_simulator else 4, num_iterations=1))
     every, first = np.arange(len(ligands.entry)), np.array([0])
     for rows in (first, every, first):  # both reserves have met the largest
         docker.search(ligands, every)

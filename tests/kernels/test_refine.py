@@ -74,9 +74,17 @@ class System:
         )
 
     def by(self, form: str) -> "System":
-        """The same, refined by another form of the kernel than the device's own."""
-        refiner = self.refiner
-        return replace(self, refiner=Refiner(refiner.device, refiner.field, source=form))
+        """The same, refined by another form of the kernel than the device's own.
+
+        Of ligands of one class, where each is another program that takes a minute to compile.
+        """
+        refiner, first = self.refiner, np.arange(2)
+        other = replace(self, refiner=Refiner(refiner.device, refiner.field, source=form))
+        if form == refining.BY_LANES or refiner.device.kind != "cpu" or len(self.counts) < 3:
+            return other
+        ligands = subset(self.ligands, rows_below(self.ligands, "ligand", first))
+        poses = subset(self.poses, rows_below(self.poses, "ligand", first))
+        return replace(other, ligands=ligands, poses=poses, kinds=self.kinds[: len(ligands.xyz)])
 
     def problem(self, number: int, maps: np.ndarray) -> twin.Problem:
         """What the twin knows of a ligand."""
