@@ -116,10 +116,10 @@ def test_a_molecule_without_end_costs_only_itself(
 
     assemble = preparation.assemble
     monkeypatch.setattr(preparation, "assemble", endless)
-    library = parse(library_file, WHOLE, SETTINGS.model_copy(update={"time_limit": 2.0}), 1)
+    library = parse(library_file, WHOLE, SETTINGS.model_copy(update={"time_limit": 1.0}), 1)
     timed_out = library.ledger.reason == Reason.TIMED_OUT
     assert library.entries.line[timed_out].tolist() == [4, 6, 8]
-    assert set(library.ledger.detail[timed_out]) == {"not finished in 2 s of processor time"}
+    assert set(library.ledger.detail[timed_out]) == {"not finished in 1 s of processor time"}
     assert library.ligands.entry.tolist() == [0]
 
 
@@ -136,7 +136,7 @@ def test_a_molecule_of_too_many_states_is_docked_in_one(
     path = tmp_path / "a.smi"
     path.write_text("CC(O)C1CCCCCCCCC1 ring\nCC(O)F plain\n")
     settings = SETTINGS.model_copy(
-        update={"time_limit": 2.0, "stereoisomers": 4, "macrocycle_conformers": 4}
+        update={"time_limit": 1.0, "stereoisomers": 4, "macrocycle_conformers": 4}
     )
     library = parse(path, WHOLE, settings, 1)
     assert library.ligands.entry.tolist() == [0, 1, 1]
