@@ -371,25 +371,25 @@ def test_crystal_complexes_have_the_interactions_that_prolif_finds(tmp_path: Pat
     assert counts["pi stacking"][1] <= 1
 
 
-def test_thirty_complexes_have_the_interactions_that_prolif_finds(
+def test_fourteen_complexes_have_the_interactions_that_prolif_finds(
     shared_data: Path, tmp_path: Path
 ) -> None:
+    """Every second of those in which ProLIF finds some: both halogen bonds are among them."""
     known = {row["complex"] for row in rows("prolif.tsv")}
     found = {}
-    for folder in sorted((shared_data / "redock").iterdir()):
-        if folder.name not in known:  # ProLIF finds nothing in it
-            continue
+    folders = [one for one in sorted((shared_data / "redock").iterdir()) if one.name in known]
+    for folder in folders[1::2]:
         mol = Chem.MolFromMolFile(str(folder / "ligand.sdf"))
         mol = Chem.AddHs(mol, addCoords=True)
         files = folder / "protein.pdb", folder / "ligand.sdf"
         found[folder.name] = both(tmp_path, folder.name, *files, "", mol)
     counts = compared(found)
     for kind, least, most_ours, most_theirs in (
-        ("hydrogen bond", 55, 20, 1),
-        ("pi stacking", 18, 3, 0),
+        ("hydrogen bond", 27, 10, 0),
+        ("pi stacking", 8, 1, 0),
         ("halogen bond", 2, 0, 0),
         # PLIP's limit is 4.0 Å, ProLIF's 4.5, and ProLIF leaves methyl groups out.
-        ("hydrophobic", 100, 120, 45),
+        ("hydrophobic", 53, 60, 18),
     ):
         shared, ours, theirs = counts[kind]
         assert shared >= least, (kind, counts[kind])
