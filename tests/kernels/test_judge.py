@@ -55,6 +55,8 @@ class Judged:
 @pytest.mark.parametrize("population", [1, 9, 20, 33, 70, 150])
 def test_the_best_and_the_stop_are_those_of_the_twin(device: Device, population: int) -> None:
     """Energies fall less and less; of equal ones the first counts, and errors do not."""
+    if device.is_simulator and population not in (20, 33 if device.sub_group_size == 32 else 70):
+        pytest.skip("the simulator runs one population smaller than its lanes, and one larger")
     settings = LgaSettings(population=max(2, population), stop_deviation=0.15)
     judged = Judged(device, population, settings.stop_deviation)
     rng, count = np.random.default_rng(population), len(EVERY) * RUNS
