@@ -218,12 +218,16 @@ COUNTS = {
 }
 
 
+QUICK = ("--conformers", "1", "--time-limit", "3")
+"""One record takes a third of a minute; where it has no time, it must still not be lost."""
+
+
 @pytest.mark.parametrize("name", COUNTS)
 def test_messy_files_lose_no_record(name: str, shared_data: Path, tmp_path: Path) -> None:
     """Counts of an independent reading: RDKit's own supplier, and $$$$ lines."""
     from ligen_py.records.ledger import Reason
 
-    assert run(shared_data / "messy" / name, tmp_path / "out.h5", "--conformers", "1") == 0
+    assert run(shared_data / "messy" / name, tmp_path / "out.h5", *QUICK) == 0
     ledger: Ledger = read(tmp_path / "out.h5", LIGANDS, Ledger)
     records, reasons = COUNTS[name]
     assert len(ledger.status) == records
