@@ -278,8 +278,8 @@ def test_an_unprepared_entry_gives_the_prepared_receptor(
 def test_crystal_ligands_lie_in_cavities_and_near_anchors(
     shared_data: Path, tmp_path: Path
 ) -> None:
-    folders = sorted((shared_data / "redock").iterdir())[::3]
-    assert folders
+    folders = sorted((shared_data / "redock").iterdir())[::5]
+    assert len(folders) > 4
     for folder in folders:
         output = tmp_path / f"{folder.name}.h5"
         assert run(output, folder / "protein.pdb", folder / "ligand.sdf", "--quiet") == 0
