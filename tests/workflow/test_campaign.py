@@ -106,19 +106,6 @@ def test_a_finished_campaign_plans_nothing_twice(finished: Path) -> None:
     assert planned(finished) == {}
 
 
-def test_a_campaign_that_is_reached_through_a_link_is_the_same(
-    finished: Path, tmp_path: Path
-) -> None:
-    (tmp_path / "link").symlink_to(finished / "run")
-    command = [sys.executable, "-m", "ligen_py.plan", str(tmp_path / "link" / "c.yaml")]
-    environment = os.environ | {"PYTHONPATH": str(finished / "project")}
-    made = subprocess.run(
-        [*command, "--sample", "1"], env=environment, capture_output=True, text=True
-    )
-    assert made.returncode == 0, made.stderr
-    assert "would do nothing: every result is up to date" in made.stdout
-
-
 def test_rerunning_one_stage_reruns_it_and_what_follows(finished: Path) -> None:
     assert planned(finished, "-R", "score") == {"score": 1, **SCREENED}
     assert planned(finished, "-R", "report") == {"report": 1, "all": 1}
@@ -177,7 +164,6 @@ def inodes(folder: Path) -> dict[str, list[int]]:
 @pytest.mark.parametrize(
     ("words", "stages"),
     [
-        (["-R", "score"], ["score"]),
         (["-R", "filter"], ["filter", "refine", "score"]),
         (["--config", 'refine={"rounds": 3}'], ["refine", "score"]),
     ],
