@@ -82,8 +82,11 @@ MARK = Path(STAGES["export"].path).name
 MOST_IN_TURN = 1000
 """Parts that can be parsed one after another: each names all before it on its command line."""
 
+PARSED_BYTES = 9000
+"""Bytes of a parsed record in its file, about."""
+
 PARSE_MB = 0.025
-"""Megabytes of a parsed record, which has about 9 kB, while the file of its chunk is written."""
+"""Megabytes of a parsed record while the file of its chunk is written."""
 
 SCREEN_MB = 0.07
 """Megabytes of a record in a chunk's job: 1.7 ligands with their poses at `standard`."""
@@ -372,13 +375,18 @@ class Workplan:
 
     def report_memory(self) -> int:
         """Megabytes that the report needs."""
-        files = [file for library in self.settings.libraries for file in self.files(library)]
-        records = sum(records_of(file) for file in files)
+        records = sum(
+            self._records(library, chunk)
+            for library in self.settings.libraries
+            for chunk in self.chunks(library)
+        )
         return round(4000 + REPORT_MB * records * len(self.ranked))
 
     def _records(self, library: str, chunk: str) -> float:
         """About how many records a chunk has; 0 where nothing is known of its file."""
         file = self._chunk_files.get(library, {}).get(chunk)
+        if file and file.path.suffix == ".h5":
+            return file.path.stat().st_size / PARSED_BYTES
         return records_of(file) / int(chunk.rpartition("-")[2]) if file and file.size else 0.0
 
     @cached_property

@@ -15,6 +15,7 @@ from ligen_py.formats import format_of
 from ligen_py.plan import _overridden, _unused
 from ligen_py.settings.document import read_document
 from ligen_py.store.campaign.manifest import read_manifest
+from ligen_py.store.campaign.parsed_library import ParsedChunk
 
 
 @pytest.fixture
@@ -201,7 +202,9 @@ def test_a_reference_ligand_with_bond_orders_is_a_control(name: str, folder: Pat
     assert plan.source("control-a", "1-of-1") == folder / name
 
 
-def test_memory_grows_with_the_records_of_a_chunk_and_the_processes(folder: Path) -> None:
+def test_memory_grows_with_the_records_of_a_chunk_and_the_processes(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with (folder / "large.smi").open("wb") as file:
         file.truncate(64 * 800_000)  # a file of that size, of which nothing is read
     libraries = {
@@ -215,6 +218,14 @@ def test_memory_grows_with_the_records_of_a_chunk_and_the_processes(folder: Path
     assert plan.parse_memory("large", "2-of-4", 8) == 3000 + 5000
     assert plan.screen_memory("large", "2-of-4") == 2000 + 14_000
     assert plan.report_memory() == 4000 + 320  # two targets
+    (folder / "parsed").mkdir()
+    with (folder / "parsed" / "1-of-2.h5").open("wb") as file:
+        file.truncate(9000 * 200_000)
+    chunk = ParsedChunk(folder / "parsed" / "1-of-2.h5", "1-of-2.h5")
+    monkeypatch.setattr(workplan, "parsed_chunks", lambda _: {"1-of-2": chunk})
+    parsed = Workplan.of(config(libraries={"lib": {"parsed": "parsed"}}), "c.yaml", folder)
+    assert parsed.screen_memory("lib", "1-of-2") == 2000 + 14_000
+    assert parsed.report_memory() == 4000 + 80
     # Of what an anti-target's search will choose, nothing is known yet.
     assert plan.screen_memory("best-of-a", "1-of-1") == 8000
 
