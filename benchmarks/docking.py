@@ -39,7 +39,7 @@ from ligen_py.functions import FUNCTIONS
 from ligen_py.molecules.library.reading import Part
 from ligen_py.opencl.buffers import busy
 from ligen_py.opencl.device import Device, select
-from ligen_py.opencl.program import Program, launches
+from ligen_py.opencl.program import Program
 from ligen_py.provenance import file_digest, stage_digest
 from ligen_py.records.column import Record
 from ligen_py.records.ligands import LIGANDS, Ligands
@@ -209,6 +209,29 @@ class Target:
         return self.field.origin + sides / 2, sides
 
 
+@contextmanager
+def launched() -> Iterator[list[tuple[str, cl.Event]]]:
+    """Names and events of all kernels that a block launches, whichever way it launches them."""
+    found: list[tuple[str, cl.Event]] = []
+    call, enqueue = cl.Kernel.__call__, cl.enqueue_nd_range_kernel
+
+    def called(kernel: cl.Kernel, *arguments: Any, **options: Any) -> cl.Event:
+        event = call(kernel, *arguments, **options)
+        found.append((kernel.function_name, event))
+        return event
+
+    def enqueued(queue: cl.CommandQueue, kernel: cl.Kernel, *arguments: Any) -> cl.Event:
+        event = enqueue(queue, kernel, *arguments)
+        found.append((kernel.function_name, event))
+        return event
+
+    with (
+        patch.object(cl.Kernel, "__call__", called),
+        patch.object(cl, "enqueue_nd_range_kernel", enqueued),
+    ):
+        yield found
+
+
 @dataclass
 class Clock:
     """Seconds by stage: of the wall without building kernels, of the device, of building them.
@@ -223,23 +246,14 @@ class Clock:
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
         """Count the time of a block, and that of all kernels built and launched in it."""
-        events: list[cl.Event] = []
         built = 0.0
         make = Program.__init__
-        enqueue = cl.enqueue_nd_range_kernel
 
         def timed_make(program: Program, *arguments: Any) -> None:
             nonlocal built
             began = time.perf_counter()
             make(program, *arguments)
             built += time.perf_counter() - began
-
-        def noted(launch: Callable[..., cl.Event]) -> Callable[..., cl.Event]:
-            def launched(*arguments: Any, **options: Any) -> cl.Event:
-                events.append(launch(*arguments, **options))
-                return events[-1]
-
-            return launched
 
         class TimedQueue(cl.CommandQueue):
             """A queue that times its events; a class, as pyopencl looks for its instances."""
@@ -251,15 +265,13 @@ class Clock:
         started = time.perf_counter()
         with (
             patch.object(Program, "__init__", timed_make),
-            patch.object(cl, "enqueue_nd_range_kernel", noted(enqueue)),
             patch.object(cl, "CommandQueue", TimedQueue),
-            launches() as launched,
+            launched() as kernels,
         ):
             yield
-        events += [one.event for one in launched]
         self.wall[name] += time.perf_counter() - started - built
         self.build += built
-        self.kernel[name] += busy(events)
+        self.kernel[name] += busy([event for _, event in kernels])
 
 
 @dataclass(frozen=True)

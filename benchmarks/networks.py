@@ -17,11 +17,10 @@ import time
 from pathlib import Path
 
 import numpy as np
-import pyopencl as cl
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout as it is
 
-from benchmarks.docking import device_for
+from benchmarks.docking import device_for, launched
 from benchmarks.leaving import in_words
 from ligen_py.engine.functions.gnina.atoms import Atoms
 from ligen_py.engine.functions.gnina.constants import radii
@@ -59,17 +58,6 @@ def made(poses: int) -> tuple[Atoms, list[Atoms]]:
     return around, [Atoms.of(place, kinds, radius) for place in places]
 
 
-class Timed(Ensemble):
-    """Remembers what it launched."""
-
-    launched: list[tuple[str, cl.Event]]
-
-    def _enqueue(self, kernel: cl.Kernel, vectors: int, *arguments: object) -> cl.Event:
-        event = super()._enqueue(kernel, vectors, *arguments)
-        self.launched.append((kernel.function_name, event))
-        return event
-
-
 def main() -> int:
     """Measure, and print the table."""
     parser = argparse.ArgumentParser(
@@ -85,25 +73,24 @@ def main() -> int:
     options = parser.parse_args()
     networks = [network(random_tensors(name)) for name in options.networks]
     device = device_for(options.device)
-    ensemble = Timed(device, networks)
+    ensemble = Ensemble(device, networks)
     poses = options.poses or 4 * ensemble.batch
     around, ligands = made(poses)
-    ensemble.launched = []
-    ensemble.outputs(around, ligands[: ensemble.batch])  # the device allocates memory
-    steps = len(ensemble.launched)
-    best, fastest = np.inf, np.full(steps, np.inf)
+    with launched() as steps:
+        ensemble.outputs(around, ligands[: ensemble.batch])  # the device allocates memory
+    best, fastest = np.inf, np.full(len(steps), np.inf)
     for _ in range(options.runs):
-        ensemble.launched = []
-        started = time.perf_counter()
-        ensemble.outputs(around, ligands)
-        best = min(best, time.perf_counter() - started)
-        times = np.array([buffers.seconds(event) for _, event in ensemble.launched])
-        fastest = np.minimum(fastest, times.reshape(-1, steps).sum(axis=0))
+        with launched() as kernels:
+            started = time.perf_counter()
+            ensemble.outputs(around, ligands)
+            best = min(best, time.perf_counter() - started)
+        times = np.array([buffers.seconds(event) for _, event in kernels])
+        fastest = np.minimum(fastest, times.reshape(-1, len(steps)).sum(axis=0))
     count = sum(map(multiplications, networks))
     rate = poses / best
     print(f"{device.label}; {poses} poses, {ensemble.batch} a launch")
     print(f"{' '.join(options.networks)}: {count / 1e6:,.0f} million multiplications a pose")
-    for (name, _), seconds in zip(ensemble.launched[:steps], fastest, strict=True):
+    for (name, _), seconds in zip(steps, fastest, strict=True):
         print(f"  {name:12} {1e3 * seconds / poses:9.4f} ms a pose")
     print(f"  {'all kernels':12} {1e3 * fastest.sum() / poses:9.4f} ms a pose")
     print(f"{rate:,.1f} poses a second, {2e-9 * count * rate:,.1f} billion operations a second")

@@ -26,6 +26,7 @@ from benchmarks import (
     enrich,
     growth,
     native,
+    networks,
     order,
     parsing,
     portability,
@@ -37,7 +38,7 @@ from benchmarks import (
     states,
     terms,
 )
-from benchmarks.docking import LigandsInMemory, Settings, Target, parsed, pinned, pocket_of
+from benchmarks.docking import Clock, LigandsInMemory, Settings, Target, parsed, pinned, pocket_of
 from benchmarks.leaving import in_words
 from benchmarks.query import invent
 from benchmarks.steady import steady_rate
@@ -386,6 +387,24 @@ def test_half_the_runs_are_near_after_the_evaluations_of_the_middle_one() -> Non
     assert autodock.first_near(trace, -8) == 200
     assert autodock.first_near(trace, -9.5) is None
     assert autodock.first_near(trace[1:], -8) == 200
+
+
+def test_the_clock_counts_all_kernels_of_the_networks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It knew those alone that `Program.kernel` gives, a quarter of their time."""
+    figures, clock = tmp_path / "figures.json", Clock()
+    words = ["--networks", "plain", "--poses", "1", "--runs", "1", "--json", str(figures)]
+    monkeypatch.setattr("sys.argv", ["networks.py", *words])
+    with clock.stage("score"):
+        assert networks.main() == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines[2:-2]] == [
+        *("list_atoms", "densities", "convolve", "convolve", "halve"),
+        *("convolve", "convolve", "halve", "convolve", "finish"),
+    ]
+    seconds = 1e-3 * sum(json.loads(figures.read_text())["kernel_ms_a_pose"])
+    assert seconds < clock.kernel["score"] < clock.wall["score"]
 
 
 def test_boxes_of_the_genetic_algorithm_have_their_centres() -> None:
