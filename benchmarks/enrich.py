@@ -55,7 +55,7 @@ from benchmarks.docking import (
     settings_from,
 )
 from benchmarks.leaving import in_words
-from benchmarks.redock import FAILURES, box_radius, find
+from benchmarks.redock import FAILURES, box_radius, check_peer, find
 from ligen_py.engine.scoring.scores import pose_scores
 from ligen_py.opencl.device import Device
 from ligen_py.records.ligands import LIGANDS, Entries, Ligands
@@ -495,6 +495,7 @@ def main() -> int:
     folders = targets_in(options.folder)
     if not folders:
         arguments.error(f"{options.folder} has no actives.smi, nor folders with one")
+    check_peer(arguments, options.peer)
     device = device_for(options.device)
     cores = len(os.sched_getaffinity(0))
     print(f"{device.label}; {cores} cores")

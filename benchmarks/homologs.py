@@ -233,6 +233,16 @@ def peer(python: str, folder: Path) -> dict[str, float]:
     return found
 
 
+def imports(python: str, module: str) -> bool:
+    """Whether an interpreter is there, and has a module."""
+    try:
+        return not subprocess.run(
+            [python, "-c", f"import {module}"], capture_output=True
+        ).returncode
+    except OSError:
+        return False
+
+
 def _goals(device: Device, found: dict[str, Any]) -> None:
     """Print figures beside their goals."""
     cpu = device.kind == "cpu"
@@ -261,6 +271,8 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, help="for the database file; default: a new one")
     parser.add_argument("--json", type=Path, help="file to write the figures to")
     options = parser.parse_args()
+    if options.parasail and not imports(options.parasail, "parasail"):
+        parser.error(f"--parasail {options.parasail}: is no interpreter that has parasail")
     device = select(options.device)
     millions = options.residues or (200 if device.kind == "gpu" else 20)
     print(device.label)

@@ -33,6 +33,7 @@ from concurrent.futures import as_completed
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -391,6 +392,15 @@ def write_line(file: TextIO | None, values: dict[str, Any]) -> None:
         print(json.dumps(values), file=file, flush=True)
 
 
+def check_peer(parser: argparse.ArgumentParser, peer: str | None) -> None:
+    """Leave with a sentence where packages of the peer are missing, before anything is docked."""
+    try:
+        if peer:
+            import_module(f"benchmarks.{peer}_peer")
+    except ImportError as error:
+        parser.error(f"--peer {peer}: {error}; requirements-dev.lock has what it needs")
+
+
 def main() -> int:
     """Redock every complex of a folder and print the table."""
     parser = argparse.ArgumentParser(
@@ -427,6 +437,7 @@ def main() -> int:
             parser.error(f"{folder} has no {' or '.join(missing[0])}")
     if options.jobs < 1:
         parser.error("--jobs: give a number of processes")
+    check_peer(parser, options.peer)
     programs = ["ours", *([options.peer] if options.peer else [])]
     cores = len(cores_for(options.jobs)[0])
     device = device_for(options.device).label

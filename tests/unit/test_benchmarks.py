@@ -5,12 +5,13 @@ import json
 import re
 import shutil
 import subprocess
+import sys
 import time
 import zipfile
 from contextlib import nullcontext
 from functools import reduce
 from pathlib import Path
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 
 import numpy as np
 import pytest
@@ -25,6 +26,7 @@ from benchmarks import (
     determinism,
     enrich,
     growth,
+    homologs,
     native,
     networks,
     order,
@@ -106,6 +108,36 @@ def test_files_of_other_programs_are_refused(tmp_path: Path) -> None:
         pytest.raises(InputError, match="no actives and decoys of CDK2; it has FABP4"),
     ):
         order.Screen.of(archive, "CDK2")
+
+
+@pytest.mark.parametrize(
+    ("program", "flag", "given", "sentence"),
+    [
+        (redock, "--peer", "vina", "--peer vina: import of benchmarks.vina_peer halted"),
+        (enrich, "--peer", "vina", "--peer vina: import of benchmarks.vina_peer halted"),
+        (homologs, "--parasail", "/no/python", "/no/python: is no interpreter that has parasail"),
+        (homologs, "--parasail", shutil.which("false"), "is no interpreter that has parasail"),
+    ],
+)
+def test_a_peer_that_is_missing_is_missed_before_the_work(
+    program: ModuleType,
+    flag: str,
+    given: str,
+    sentence: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    (tmp_path / "a").mkdir()
+    for name in ("protein.pdb", "ligand.sdf", "ligand.smi", "actives.smi", "decoys.smi"):
+        (tmp_path / "a" / name).touch()
+    monkeypatch.setitem(sys.modules, "benchmarks.vina_peer", None)
+    folder = [] if program is homologs else [str(tmp_path)]
+    monkeypatch.setattr("sys.argv", ["program", *folder, flag, given])
+    with pytest.raises(SystemExit) as left:
+        program.main()
+    assert left.value.code == 2
+    assert sentence in capsys.readouterr().err
 
 
 def test_terms_of_other_settings_are_not_taken_for_these(tmp_path: Path) -> None:
