@@ -410,6 +410,14 @@ def print_table(title: str, figures: dict[str, dict[str, Any]]) -> None:
         print(f"  {name:12} " + " ".join(f"{cell:>20}" for cell in cells), flush=True)
 
 
+def curve(scores: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Shares of decoys and actives found, from 0 to 1; molecules of equal score come together."""
+    _, place = np.unique(-scores, return_inverse=True)
+    counts = (np.bincount(place, weights) for weights in (~labels, labels))
+    false, true = (np.append(0, np.cumsum(count) / count.sum()) for count in counts)
+    return false, true
+
+
 def plot(found: Molecules, peer: Peer | None, title: str, file: Path) -> None:
     """ROC curves of every ranking, linear and over the logarithm, as SVG."""
     mpl.use("svg")
@@ -419,10 +427,7 @@ def plot(found: Molecules, peer: Peer | None, title: str, file: Path) -> None:
     labels = found.group == "actives"
     figure, axes = pyplot.subplots(1, 2, figsize=(10, 4.6), layout="constrained")
     for name, scores in rankings(found, peer).items():
-        order = np.argsort(-scores, kind="stable")
-        hits = labels[order]
-        false = np.concatenate([[0], np.cumsum(~hits) / np.count_nonzero(~hits)])
-        true = np.concatenate([[0], np.cumsum(hits) / np.count_nonzero(hits)])
+        false, true = curve(scores, labels)
         style = "--" if name in NULLS else "-"
         for axis in axes:
             axis.plot(false, true, style, label=name, color="grey" if name in NULLS else None)

@@ -236,6 +236,21 @@ def test_other_stereochemistry_than_drawn_is_seen(drawn: str, other: str) -> Non
     assert not conformers.as_drawn(wrong)
 
 
+def test_a_curve_has_the_area_of_the_table() -> None:
+    """Actives stand first, and did so in the curve where scores are equal."""
+    labels = np.arange(50) < 10
+    assert [list(of) for of in enrich.curve(np.full(50, -np.inf), labels)] == [[0, 1], [0, 1]]
+    scores = np.random.default_rng(0).integers(0, 6, 50).astype(float)
+    scores[scores == 0] = -np.inf
+    false, true = enrich.curve(scores, labels)
+    above, equal = (
+        operator(scores[labels][:, None], scores[~labels]).mean()
+        for operator in (np.greater, np.equal)
+    )
+    assert np.trapezoid(true, false) == pytest.approx(above + equal / 2)
+    assert 0.3 < above + equal / 2 < 0.7
+
+
 def test_what_more_draws_win_among_decoys() -> None:
     rng = np.random.default_rng(0)
     group = np.repeat(enrich.GROUPS, [50, 400])
