@@ -9,7 +9,6 @@ Wilson intervals. Nothing is timed.
 """
 
 import argparse
-import math
 import sys
 from pathlib import Path
 
@@ -17,21 +16,13 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout as it is
 
+from benchmarks.intervals import wilson
 from benchmarks.leaving import in_words
 from benchmarks.redock import PROTEIN, find
 from ligen_py.engine.pocket.cavity import find_cavities
 from ligen_py.molecules.receptor.preparation import open_structure
 from ligen_py.molecules.receptor.site import cavities, read_heavy_atoms
 from ligen_py.settings.pocket import Structure
-
-
-def interval(hits: int, count: int) -> tuple[float, float]:
-    """95 % Wilson interval of a share."""
-    z, share = 1.96, hits / count
-    middle = share + z * z / (2 * count)
-    half = z * math.sqrt(share * (1 - share) / count + z * z / (4 * count * count))
-    scale = 1 + z * z / count
-    return (middle - half) / scale, (middle + half) / scale
 
 
 def distances(folder: Path) -> tuple[np.ndarray, np.ndarray]:
@@ -59,7 +50,7 @@ def main() -> None:
     for which, reach, name in ((0, 5.0, "centre within 5 A"), (1, 4.0, "an atom within 4 A")):
         for first in (1, 3):
             hits = sum(bool((each[which][:first] <= reach).any()) for each in found)
-            low, high = interval(hits, len(found))
+            low, high = wilson(hits, len(found))
             print(
                 f"{name}, first {first}: {hits} of {len(found)}, {hits / len(found):.0%} "
                 f"({low:.0%} to {high:.0%})"

@@ -6,10 +6,10 @@ FOLDER is laid out as for redock.py. In each pocket its own ligand is the active
 decoys. This shows how molecules of different size and kind compare, which redocking does not. Every
 ligand is an active once and a decoy in all other pockets, so a preference for large ligands gains
 nothing: ranking by the number of heavy atoms is chance. Prints the mean ROC AUC and the fraction of
-pockets whose own ligand is among the best 5 %, with bootstrap intervals over pockets: for each
-scoring function and for the energy that chooses the pose, divided by powers of the number of heavy
-atoms, and that energy also by (1 + weight * rotatable bonds). Ligands that cannot be docked rank
-last.
+pockets whose own ligand is among the best 5 %, with bootstrap and Wilson intervals over pockets:
+for each scoring function and for the energy that chooses the pose, divided by powers of the number
+of heavy atoms, and that energy also by (1 + weight * rotatable bonds). Ligands that cannot be
+docked rank last.
 """
 
 import argparse
@@ -40,7 +40,7 @@ from benchmarks.docking import (
     pocket_of,
     settings_from,
 )
-from benchmarks.intervals import interval
+from benchmarks.intervals import interval, wilson
 from benchmarks.leaving import in_words
 from benchmarks.redock import FAILURES, box_radius, find, write_line
 from ligen_py.records.ligands import LIGANDS, Entries, Ligands
@@ -158,13 +158,16 @@ def figures(scores: np.ndarray, heavy: np.ndarray, own: np.ndarray) -> dict[str,
     result = {}
     for power in POWERS:
         area, early = leads(over(scores, np.maximum(heavy, 1) ** power), own)
-        cells = {"ROC AUC": area, "best 5 %": early.astype(np.float64)}
+        cells = {
+            "ROC AUC": (area, interval(area)),
+            "best 5 %": (early, wilson(int(early.sum()), len(early))),
+        }
         result[f"{power:g}"] = {
             name: {
                 "value": round(float(values.mean()), 4),
-                "interval_95": [round(end, 4) for end in interval(values)],
+                "interval_95": [round(end, 4) for end in ends],
             }
-            for name, values in cells.items()
+            for name, (values, ends) in cells.items()
         }
     return result
 

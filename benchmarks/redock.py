@@ -8,7 +8,7 @@ cube around the crystal ligand. A failure counts as a miss, with its reason. RMS
 symmetry-corrected, over heavy atoms, without alignment. The best-scored pose is sound ("valid")
 where it passes every check of PoseBusters (mode redock) but the distance to the crystal pose. "Best
 of nine" is the nearest of the nine poses that score best over all states: Vina keeps nine a state,
-this engine more.
+this engine more. Shares have Wilson intervals of 95 %, differences bootstrap intervals of pairs.
 
 FILE gets a line of JSON for the run, then one for each complex as soon as it is done, then the
 summary.
@@ -59,7 +59,7 @@ from benchmarks.docking import (
     pocket_of,
     settings_from,
 )
-from benchmarks.intervals import interval
+from benchmarks.intervals import interval, wilson
 from benchmarks.leaving import in_words
 from ligen_py.errors import DeviceError, InputError
 from ligen_py.functions import FUNCTIONS
@@ -313,7 +313,7 @@ def measures(rows: list[dict[str, Any]], program: str) -> dict[str, np.ndarray]:
 
 
 def summary(rows: list[dict[str, Any]], programs: list[str]) -> dict[str, Any]:
-    """Shares with bootstrap intervals, median times, and differences ours minus the peer's."""
+    """Shares, median times, and paired differences ours minus the peer's."""
     result: dict[str, Any] = {"complexes": len(rows)}
     shares = {program: measures(rows, program) for program in programs}
     for program in programs:
@@ -325,7 +325,7 @@ def summary(rows: list[dict[str, Any]], programs: list[str]) -> dict[str, Any]:
     if len(programs) == 2:
         first, second = (shares[program] for program in programs)
         result["difference"] = {
-            name: _points(first[name].astype(float) - second[name])
+            name: _difference(first[name].astype(float) - second[name])
             for name in first
             if name in second
         }
@@ -333,15 +333,20 @@ def summary(rows: list[dict[str, Any]], programs: list[str]) -> dict[str, Any]:
 
 
 def _share(hit: np.ndarray) -> dict[str, Any]:
-    return {"count": int(hit.sum())} | _points(hit.astype(float))
+    hits, count = int(hit.sum()), len(hit)
+    return {"count": hits} | _per_cent(hits / count, wilson(hits, count))
 
 
-def _points(values: np.ndarray) -> dict[str, Any]:
-    """A mean and its interval in per cent."""
-    low, high = interval(values)
+def _difference(values: np.ndarray) -> dict[str, Any]:
+    """Of pairs; without an interval where no complex differs, as a bootstrap's has no width."""
+    return _per_cent(float(values.mean()), interval(values) if values.any() else None)
+
+
+def _per_cent(value: float, ends: tuple[float, float] | None) -> dict[str, Any]:
+    """A figure and its interval in per cent."""
     return {
-        "per_cent": round(100 * float(values.mean()), 1),
-        "interval_95": [round(100 * low, 1), round(100 * high, 1)],
+        "per_cent": round(100 * value, 1),
+        "interval_95": [round(100 * end, 1) for end in ends] if ends else None,
     }
 
 
@@ -378,8 +383,10 @@ def print_summary(total: dict[str, Any], programs: list[str]) -> None:
             )
         if name in total.get("difference", {}):
             part = total["difference"][name]
-            low, high = part["interval_95"]
-            cells.append(f"difference {part['per_cent']:+} ({low:+} to {high:+})")
+            ends = "no complex differs"
+            if part["interval_95"]:
+                ends = "{:+} to {:+}".format(*part["interval_95"])
+            cells.append(f"difference {part['per_cent']:+} ({ends})")
         print(f"{name:33} {'; '.join(cells)}")
     for program in programs:
         times = [f"{k} {v:g}" for k, v in total[program].items() if k.startswith("median")]

@@ -41,6 +41,7 @@ from benchmarks import (
     terms,
 )
 from benchmarks.docking import Clock, LigandsInMemory, Settings, Target, parsed, pinned, pocket_of
+from benchmarks.intervals import wilson
 from benchmarks.leaving import in_words
 from benchmarks.query import invent
 from benchmarks.steady import steady_rate
@@ -311,8 +312,26 @@ def test_a_complex_that_failed_is_a_miss_of_every_measure() -> None:
         "best-scored within 2 A and valid": 1,
     }
     low, high = total["best-scored within 2 A"]["interval_95"]
-    assert low == 0
-    assert high == 100
+    assert (low, high) == (6.1, 79.2)
+
+
+def test_a_share_of_all_or_none_has_an_interval_and_a_difference_of_none_has_not(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Intervals by hand, of Wilson's formula with z = 1.96."""
+    assert wilson(30, 30) == pytest.approx((0.8865, 1.0), abs=1e-4)
+    assert wilson(0, 30) == pytest.approx((0.0, 0.1135), abs=1e-4)
+    assert wilson(29, 30) == pytest.approx((0.8333, 0.9941), abs=1e-4)
+    good = {"status": "ok", "rmsd_best_scored": 1.5, "rmsd_best_of_nine": 1.2, "failed_checks": []}
+    rows = [{"id": "a", "ours": good, "vina": good | {"rmsd_best_of_nine": 0.5}}] * 3
+    programs = ["ours", "vina"]
+    total = redock.summary(rows, programs)
+    assert total["difference"]["best-scored within 2 A"]["interval_95"] is None
+    assert total["difference"]["best of nine within 1 A"]["interval_95"] == [-100, -100]
+    redock.print_summary(total, programs)
+    lines = capsys.readouterr().out.splitlines()
+    assert sum("difference +0.0 (no complex differs)" in line for line in lines) == 7
+    assert sum("difference -100.0 (-100.0 to -100.0)" in line for line in lines) == 1
 
 
 def test_phi_is_the_harmonic_mean_and_0_where_a_device_is_missing(
