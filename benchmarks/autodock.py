@@ -27,7 +27,6 @@ Each local search has its own defaults; --set changes settings of the genetic al
 """
 
 import argparse
-import json
 import sys
 import time
 from collections.abc import Callable, Iterable
@@ -39,6 +38,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout as it is
 
 from benchmarks.docking import LigandsInMemory
+from benchmarks.figures import save, writable
 from benchmarks.leaving import in_words
 from ligen_py.engine.functions.ad4.field import Ad4Field
 from ligen_py.engine.genetic.batched import CLASSES, Lga
@@ -335,7 +335,7 @@ def main() -> None:
         "--search", nargs="+", choices=get_args(LocalSearch), default=list(get_args(LocalSearch))
     )  # fmt: skip
     parser.add_argument("--device")
-    parser.add_argument("--json", type=Path)
+    parser.add_argument("--json", type=writable)
     options = parser.parse_args()
     rows: list[dict[str, Any]] = []
     for row in TABLES[options.table](options.folder, options.only, options):
@@ -343,8 +343,7 @@ def main() -> None:
             print(" | ".join(row))
         rows.append(row)
         print(" | ".join(map(str, row.values())), flush=True)
-        if options.json:
-            options.json.write_text(json.dumps(rows, indent=1), encoding="utf-8")
+        save(options.json, rows)
 
 
 if __name__ == "__main__":

@@ -16,7 +16,6 @@ beside each other as have --threads cores, and share the device.
 """
 
 import argparse
-import json
 import os
 import shutil
 import subprocess
@@ -32,6 +31,7 @@ import yaml
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout as it is
 
 from benchmarks.docking import FOR_LIBRARIES, device_for
+from benchmarks.figures import save, writable
 from benchmarks.leaving import in_words
 from benchmarks.redock import box_radius, find
 from benchmarks.screen import library_of, packaged_complex
@@ -188,7 +188,7 @@ def main() -> int:
     parser.add_argument("--cold", action="store_true", help="compile within the time")
     parser.add_argument("--quick", action="store_true", help="a little search of few molecules")
     parser.add_argument("--keep", type=Path, help="empty folder that keeps all files")
-    parser.add_argument("--json", type=Path, help="also write all figures here")
+    parser.add_argument("--json", type=writable, help="also write all figures here")
     given = parser.parse_args()
     given.count = given.count or (20 if given.quick else 100_000)
     given.chunks = given.chunks or 2
@@ -205,11 +205,9 @@ def main() -> int:
         for effort in given.effort or FOR_LIBRARIES:
             rows.append(measure(effort, made, work / effort, given))
             print(line(rows[-1]), flush=True)
+            save(given.json, {"device": device.label, "cores": given.cores, "efforts": rows})
             if given.keep is None:
                 shutil.rmtree(work / effort)
-    if given.json:
-        document = {"device": device.label, "cores": given.cores, "efforts": rows}
-        given.json.write_text(json.dumps(document, indent=1) + "\n")
     return 0
 
 

@@ -40,6 +40,7 @@ from benchmarks.docking import (
     pocket_of,
     settings_from,
 )
+from benchmarks.figures import writable
 from benchmarks.intervals import interval, wilson
 from benchmarks.leaving import in_words
 from benchmarks.redock import FAILURES, box_radius, find, write_line
@@ -247,7 +248,7 @@ def parser() -> argparse.ArgumentParser:
         "--jobs", type=int, default=1, metavar="N", help="pockets at a time (default: 1)"
     )
     result.add_argument(
-        "--json", type=Path, help="also write all scores, as they come, and figures here"
+        "--json", type=writable, help="also write all scores, as they come, and figures here"
     )
     result.add_argument("--cache", type=Path, help="keep parsed ligands and pockets here")
     return result

@@ -13,7 +13,6 @@ with the same number of evaluations.
 """
 
 import argparse
-import json
 import sys
 import tempfile
 from collections.abc import Callable
@@ -26,6 +25,7 @@ from rdkit import RDLogger
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout as it is
 
 from benchmarks.docking import Settings, add_settings, device_for, settings_from
+from benchmarks.figures import save, writable
 from benchmarks.leaving import in_words
 from benchmarks.redock import FAILURES, Complex, Task, prepare
 from ligen_py.engine.docking.mode import docker
@@ -116,11 +116,12 @@ def main() -> int:
     arguments.add_argument(
         "--poses", type=int, default=8, metavar="N", help="poses of each complex (default: 8)"
     )
-    arguments.add_argument("--json", type=Path, help="also write every lowest energy here")
+    arguments.add_argument("--json", type=writable, help="also write every lowest energy here")
     options = arguments.parse_args()
     settings, device = settings_from(options), device_for(options.device)
     RDLogger.DisableLog("rdApp.*")
     folders = sorted(path for path in options.folder.iterdir() if path.is_dir())
+    names = ["BFGS", *(f"ADADELTA {epsilon:g}" for epsilon in EPSILONS)]
     found = []
     with tempfile.TemporaryDirectory() as scratch:
         for folder in folders:
@@ -129,23 +130,22 @@ def main() -> int:
             task = Task(folder, Path(scratch), settings, options.device, False, 1)
             try:
                 given = prepare(task, Path(scratch))
-                found.append(descents(given, device, settings, options.poses))
+                energies = descents(given, device, settings, options.poses)
             except FAILURES as error:
                 print(f"{folder.name}: failed: {error}", flush=True)
+                continue
+            found.append(energies - energies.min(axis=(1, 2), keepdims=True))
+            table = np.concatenate(found)
+            save(options.json, {"names": names, "energies": table.tolist()})
     if not found:
         arguments.error(f"{options.folder} has no such complexes")
-    table = np.concatenate(found)
-    table -= table.min(axis=(1, 2), keepdims=True)
     print(f"{len(table)} poses of {len(found)} complexes; kcal/mol above the lowest, mean")
     print(f"{'evaluations':>16} " + " ".join(f"{budget:>8}" for budget in BUDGETS))
-    names = ["BFGS", *(f"ADADELTA {epsilon:g}" for epsilon in EPSILONS)]
     for name, column in zip(names, table.mean(axis=0), strict=True):
         print(f"{name:>16} " + " ".join(f"{value:8.2f}" for value in column))
     best = table[:, 1:].mean(axis=0).argmin(axis=0)
     lower = [np.mean(table[:, 0, k] < table[:, 1 + e, k]) for k, e in enumerate(best)]
     print(f"{'BFGS is lower in':>16} " + " ".join(f"{100 * share:6.0f} %" for share in lower))
-    if options.json:
-        options.json.write_text(json.dumps({"names": names, "energies": table.tolist()}) + "\n")
     return 0
 
 

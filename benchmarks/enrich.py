@@ -54,6 +54,7 @@ from benchmarks.docking import (
     pocket_of,
     settings_from,
 )
+from benchmarks.figures import save, writable
 from benchmarks.leaving import in_words
 from benchmarks.redock import FAILURES, box_radius, check_peer, find
 from ligen_py.engine.scoring.scores import pose_scores
@@ -476,7 +477,7 @@ def parser() -> argparse.ArgumentParser:
     )
     result.add_argument(
         "--peer-scores",
-        type=Path,
+        type=writable,
         metavar="FILE",
         help="the peer's scores go here, and those of the same states in the same pocket that\n"
         "stand here are not run again",
@@ -484,7 +485,7 @@ def parser() -> argparse.ArgumentParser:
     result.add_argument(
         "--jobs", type=int, default=1, metavar="N", help="processes of the peer (default: 1)"
     )
-    result.add_argument("--json", type=Path, help="also write all figures and scores here")
+    result.add_argument("--json", type=writable, help="also write all figures and scores here")
     result.add_argument("--plots", type=Path, help="write TARGET.svg into this folder")
     result.add_argument(
         "--cache", type=Path, help="keep parsed molecules and pockets here for later runs"
@@ -513,8 +514,7 @@ def main() -> int:
             work = Work(folder, options.cache or Path(scratch), settings, options.full)
             document["targets"][folder.name], over = one_target(device, work, options)
             gains += [over] if over else []
-            if options.json:
-                options.json.write_text(json.dumps(document, indent=1) + "\n")
+            save(options.json, document)
         if gains:
             print_over_peer(gains)
     return 0

@@ -29,6 +29,7 @@ from rdkit.Chem import BRICS
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout as it is
 
+from benchmarks.figures import writable
 from benchmarks.leaving import in_words
 from ligen_py.errors import InputError
 from ligen_py.molecules.library.parsing import parse
@@ -154,7 +155,7 @@ def main() -> None:
     )
     parser.add_argument("--part", type=int, default=2_000, help="of a part (default: %(default)s)")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="(default: %(default)s)")
-    parser.add_argument("--keep", type=Path, help="also write the molecules here")
+    parser.add_argument("--keep", type=writable, help="also write the molecules here")
     options = parser.parse_args()
     ends, links = blocks(options.library)
     print(f"{len(ends)} end blocks, {len(links)} blocks between two others")

@@ -20,7 +20,6 @@ sw_striped_profile_16 and sw_striped_profile_sat, one thread, first gap residue 
 """
 
 import argparse
-import json
 import subprocess
 import sys
 import tempfile
@@ -32,6 +31,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout as it is
 
+from benchmarks.figures import save, writable
 from benchmarks.leaving import in_words
 from ligen_py.engine.alignment import reference
 from ligen_py.engine.alignment.methods import Resident, method_of
@@ -269,7 +269,7 @@ def main() -> None:
     parser.add_argument("--parasail", metavar="PYTHON", help="interpreter that has parasail")
     parser.add_argument("--goals", action="store_true", help="print figures beside their goals")
     parser.add_argument("--folder", type=Path, help="for the database file; default: a new one")
-    parser.add_argument("--json", type=Path, help="file to write the figures to")
+    parser.add_argument("--json", type=writable, help="file to write the figures to")
     options = parser.parse_args()
     if options.parasail and not imports(options.parasail, "parasail"):
         parser.error(f"--parasail {options.parasail}: is no interpreter that has parasail")
@@ -284,16 +284,17 @@ def main() -> None:
     )
     found: dict[str, Any] = {"device": device.label}
     found["queries"] = by_length(device, blocks, tuple(options.lengths))
+    save(options.json, found)
     with tempfile.TemporaryDirectory() as temporary:
         folder = options.folder or Path(temporary)
         if options.parasail:
             found["parasail"] = peer(options.parasail, folder)
             found["beside parasail"] = by_length(device, blocks, (256,))
+            save(options.json, found)
         found["from file"] = from_file(device, blocks, folder)
+        save(options.json, found)
     if options.goals:
         _goals(device, found)
-    if options.json:
-        options.json.write_text(json.dumps(found, indent=2) + "\n")
 
 
 if __name__ == "__main__":

@@ -11,7 +11,6 @@ counts as two operations; those with zero, which are left out, count as well.
 """
 
 import argparse
-import json
 import sys
 import time
 from pathlib import Path
@@ -21,6 +20,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout as it is
 
 from benchmarks.docking import device_for, launched
+from benchmarks.figures import save, writable
 from benchmarks.leaving import in_words
 from ligen_py.engine.functions.gnina.atoms import Atoms
 from ligen_py.engine.functions.gnina.constants import radii
@@ -69,7 +69,7 @@ def main() -> int:
     parser.add_argument("--poses", type=int, default=0, help="default: 4 batches of the device")
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--device")
-    parser.add_argument("--json", type=Path, help="also write all figures here")
+    parser.add_argument("--json", type=writable, help="also write all figures here")
     options = parser.parse_args()
     networks = [network(random_tensors(name)) for name in options.networks]
     device = device_for(options.device)
@@ -94,11 +94,11 @@ def main() -> int:
         print(f"  {name:12} {1e3 * seconds / poses:9.4f} ms a pose")
     print(f"  {'all kernels':12} {1e3 * fastest.sum() / poses:9.4f} ms a pose")
     print(f"{rate:,.1f} poses a second, {2e-9 * count * rate:,.1f} billion operations a second")
-    if options.json:
-        figures = {"device": device.label, "networks": options.networks, "poses": poses,
-                   "poses_a_second": rate, "multiplications_a_pose": count,
-                   "kernel_ms_a_pose": (1e3 * fastest / poses).tolist()}  # fmt: skip
-        options.json.write_text(json.dumps(figures, indent=1) + "\n")
+    save(options.json, {
+        "device": device.label, "networks": options.networks, "poses": poses,
+        "poses_a_second": rate, "multiplications_a_pose": count,
+        "kernel_ms_a_pose": (1e3 * fastest / poses).tolist(),
+    })  # fmt: skip
     return 0
 
 

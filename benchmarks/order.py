@@ -19,7 +19,6 @@ molecule's mean in other pockets.
 
 import argparse
 import io
-import json
 import sys
 import zipfile
 from collections import Counter
@@ -33,6 +32,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout as it is
 
+from benchmarks.figures import save, writable
 from benchmarks.leaving import in_words
 from ligen_py.errors import InputError
 from ligen_py.records.properties import PROPERTY_NAMES
@@ -564,7 +564,7 @@ def main() -> int:
     arguments.add_argument("--halves", action="store_true", help="choose on a half")
     arguments.add_argument("--references", action="store_true", help="subtract other pockets")
     arguments.add_argument("--targets-alone", action="store_true", help="without cross-docking")
-    arguments.add_argument("--json", type=Path, help="also write all figures here")
+    arguments.add_argument("--json", type=writable, help="also write all figures here")
     options = arguments.parse_args()
     archive = opened(Path(f"{options.output}.screens.zip"))
     screens = [Screen.of(archive, name) for name in options.targets]
@@ -591,11 +591,10 @@ def main() -> int:
         first = first or found
         document[name] = found.document(first)
         print(found.line(name, first), flush=True)
+        save(options.json, document)
     for screen in screens:
         rows = [screen.table.counts[screen.labels == kind].mean() for kind in (True, False)]
         print(f"{screen.name}: {rows[0]:.2f} rows of an active, {rows[1]:.2f} of a decoy")
-    if options.json:
-        options.json.write_text(json.dumps(document, indent=1) + "\n")
     return 0
 
 

@@ -23,6 +23,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a chec
 
 from benchmarks import native, roofline
 from benchmarks.datasets import benchmark_field, benchmark_search, dataset
+from benchmarks.figures import save, writable
 from benchmarks.leaving import in_words
 from ligen_py.engine.docking.batched import Docker
 from ligen_py.engine.docking.search import Plan
@@ -156,7 +157,7 @@ def main() -> int:
     parser.add_argument("--mode", choices=["batched", "latency", "both"], default="both")
     parser.add_argument("--device", help="OpenCL device, as in the stages")
     parser.add_argument("--quick", action="store_true", help="a minute on a CPU: fewer runs")
-    parser.add_argument("--json", type=Path, help="also write the tables here")
+    parser.add_argument("--json", type=writable, help="also write the tables here")
     parser.add_argument("--combine", type=Path, nargs="+", metavar="FILE", help="of --json")
     options = parser.parse_args()
     if options.combine:
@@ -166,8 +167,7 @@ def main() -> int:
         print(device.label, flush=True)
         forms: list[Form] = ["batched", "latency"] if options.mode == "both" else [options.mode]
         tables = measure(device, forms, options.quick)
-    if options.json:
-        options.json.write_text(json.dumps(tables, indent=2) + "\n")
+    save(options.json, tables)
     return 0
 
 

@@ -7,7 +7,6 @@ counts. What Python and the libraries take to start is the row 'nothing'.
 """
 
 import argparse
-import json
 import os
 import subprocess
 import sys
@@ -20,6 +19,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout as it is
 
+from benchmarks.figures import save, writable
 from benchmarks.leaving import in_words
 from ligen_py.provenance import Run
 from ligen_py.records.properties import PROPERTY_NAMES, Properties
@@ -123,7 +123,7 @@ def main() -> None:
     """Invent a campaign and ask it."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--molecules", type=int, default=1_000_000)
-    parser.add_argument("--json", type=Path, help="also write the seconds here")
+    parser.add_argument("--json", type=writable, help="also write the seconds here")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -139,10 +139,9 @@ def main() -> None:
                 command, files = "compare", [str(path), str(path)]
             code = f"{start}from ligen_py.{command} import main; sys.exit(main({files + words}))"
             found[question] = seconds(["-c", code], folder)
+            save(options.json, found)
         for question, value in found.items():
             print(f"  {question:26} {value[0]:6.2f} s, processor {value[1]:.2f} s")
-    if options.json:
-        options.json.write_text(json.dumps(found, indent=1) + "\n")
 
 
 if __name__ == "__main__":

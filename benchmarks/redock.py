@@ -59,6 +59,7 @@ from benchmarks.docking import (
     pocket_of,
     settings_from,
 )
+from benchmarks.figures import writable
 from benchmarks.intervals import interval, wilson
 from benchmarks.leaving import in_words
 from ligen_py.errors import DeviceError, InputError
@@ -416,7 +417,7 @@ def main() -> int:
     parser.add_argument("folder", type=Path, help="folder of complexes")
     add_settings(parser)
     parser.add_argument("--peer", choices=["vina"], help="program to run beside ours")
-    parser.add_argument("--json", type=Path, help="also write all figures and every pose here")
+    parser.add_argument("--json", type=writable, help="also write all figures and every pose here")
     parser.add_argument(
         "--cache", type=Path, help="keep parsed ligands and pockets here for later runs"
     )

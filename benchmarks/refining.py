@@ -18,7 +18,6 @@ triangle of the inverse Hessian.
 """
 
 import argparse
-import json
 import resource
 import sys
 import tempfile
@@ -31,6 +30,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout as it is
 
 from benchmarks.docking import LigandsInMemory, Settings, Target, cores_for, parsed, pocket_of
+from benchmarks.figures import save, writable
 from benchmarks.leaving import in_words
 from benchmarks.redock import box_radius
 from benchmarks.screen import library_of, packaged_complex
@@ -192,7 +192,7 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=1, metavar="N", help="of a chain")
     parser.add_argument("--evaluations", type=int, metavar="N", help="of a descent, at most")
     parser.add_argument("--runs", type=int, default=3, metavar="N", help="of each form")
-    parser.add_argument("--json", type=Path, help="also write the table here")
+    parser.add_argument("--json", type=writable, help="also write the table here")
     options = parser.parse_args()
     device = select(options.device)
     given = Given.of(device, options.count or ligands_for(device)).few(options.poses)
@@ -204,9 +204,7 @@ def main() -> int:
         ways = options.runs, options.rounds, options.evaluations
         rows += measure(device, given, name, forms, *ways)
         print_rows(rows[-len(options.forms) :], fused)
-    if options.json:
-        document = {"device": device.label, "fused": fused, "rows": rows}
-        options.json.write_text(json.dumps(document, indent=1) + "\n")
+        save(options.json, {"device": device.label, "fused": fused, "rows": rows})
     return 0
 
 

@@ -18,7 +18,6 @@ gradients a second, and their share of the single-precision ceiling.
 """
 
 import argparse
-import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -30,6 +29,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a chec
 
 from benchmarks import refining
 from benchmarks.datasets import benchmark_field, benchmark_search, dataset
+from benchmarks.figures import save, writable
 from benchmarks.leaving import in_words
 from benchmarks.throughput import atom_evaluations
 from ligen_py.engine import geometry
@@ -300,7 +300,7 @@ def main() -> int:
     parser.add_argument("--device", help="OpenCL device, as in the stages")
     parser.add_argument("--refine", action="store_true", help="the refine kernel, too")
     parser.add_argument("--quick", action="store_true", help="a minute on a CPU: fewer datasets")
-    parser.add_argument("--json", type=Path, help="also write the tables here")
+    parser.add_argument("--json", type=writable, help="also write the tables here")
     options = parser.parse_args()
     device = select(options.device)
     settings = benchmark_search(64 if options.quick else 256)
@@ -308,13 +308,13 @@ def main() -> int:
     forms: list[Form] = ["batched", "latency"] if options.mode == "both" else [options.mode]
     print(device.label, flush=True)
     tables = efficiency(device, plan, settings, forms, options.quick)
+    save(options.json, tables)
     if options.refine:
         runs = 2 if options.quick else 5
         given = refining.Given.of(device, 12 if options.quick else refining.ligands_for(device))
         tables["refine"] = refining.measure(device, given, "vina", refining.FORMS, runs)
         refining.print_rows(tables["refine"], tables["ceilings"]["fused"]["highest"])
-    if options.json:
-        options.json.write_text(json.dumps(tables, indent=2) + "\n")
+        save(options.json, tables)
     return 0
 
 

@@ -10,7 +10,6 @@ configuration is compared with the NumPy twin before its figure is printed.
 """
 
 import argparse
-import json
 import sys
 import time
 from collections.abc import Callable
@@ -23,6 +22,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout as it is
 
 from benchmarks.datasets import ATOMS, FRAGMENTS, benchmark_field, benchmark_search, dataset
+from benchmarks.figures import save, writable
 from benchmarks.leaving import in_words
 from benchmarks.steady import steady_rate
 from benchmarks.throughput import atom_evaluations
@@ -149,7 +149,7 @@ def main() -> int:
     parser.add_argument("--mode", choices=["batched", "latency", "both"], default="both")
     parser.add_argument("--device", help="OpenCL devices, as in the dock stage")
     parser.add_argument("--quick", action="store_true", help="a minute on a CPU: a few sizes")
-    parser.add_argument("--json", type=Path, help="also write the tables here")
+    parser.add_argument("--json", type=writable, help="also write the tables here")
     parser.add_argument("--devices-only", action="store_true", help="only the table of devices")
     options = parser.parse_args()
     chosen, field = select_all(options.device), benchmark_field()
@@ -160,6 +160,7 @@ def main() -> int:
         bench = Bench(chosen[0], form, field, options.quick)
         if not options.devices_only:
             result["rows"] += tables(bench)
+            save(options.json, result)
         counts = [count for count in (1, 2, 4, 8) if count <= len(chosen)]
         for count in counts if len(chosen) > 1 else ():
             row = on_devices(chosen[:count], bench)
@@ -171,8 +172,7 @@ def main() -> int:
                 f"{100 * row['efficiency']:.1f} % of {count} times one",
                 flush=True,
             )
-    if options.json:
-        options.json.write_text(json.dumps(result, indent=2) + "\n")
+            save(options.json, result)
     return 0
 
 

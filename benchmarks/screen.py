@@ -17,7 +17,6 @@ chunks of a campaign on one GPU do. Rates of stages are then those of one proces
 """
 
 import argparse
-import json
 import multiprocessing
 import sys
 import tempfile
@@ -50,6 +49,7 @@ from benchmarks.docking import (
     pocket_of,
     settings_from,
 )
+from benchmarks.figures import save, writable
 from benchmarks.leaving import in_words
 from benchmarks.redock import box_radius, find
 from benchmarks.steady import steady_rate
@@ -216,7 +216,7 @@ def parser() -> argparse.ArgumentParser:
         "--parts", type=int, default=5, metavar="N", help="chunks of the library (default: 5)"
     )
     result.add_argument("--cache", type=Path, help="keep parsed ligands and the pocket here")
-    result.add_argument("--json", type=Path, help="also write all figures here")
+    result.add_argument("--json", type=writable, help="also write all figures here")
     return result
 
 
@@ -277,9 +277,7 @@ def main() -> int:
                 "conformers": len(atoms) / different,
             }
             print_table(effort, results[effort])
-    if options.json:
-        document = {"device": device.label, "cores": cores}
-        options.json.write_text(json.dumps(document | {"efforts": results}, indent=1) + "\n")
+            save(options.json, {"device": device.label, "cores": cores, "efforts": results})
     return 0
 
 

@@ -12,7 +12,6 @@ process that records the time of every kernel.
 """
 
 import argparse
-import json
 import os
 import shlex
 import subprocess
@@ -28,6 +27,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout as it is
 
 from benchmarks.docking import LigandsInMemory
+from benchmarks.figures import save, writable
 from benchmarks.leaving import in_words
 from benchmarks.screen import library_of, packaged_complex
 from ligen_py.chain import SCREEN, TOGETHER
@@ -145,13 +145,14 @@ def to_sdf(ligands: Path, output: Path) -> int:
     return len(found.entry)
 
 
-def measure(options: argparse.Namespace, work: Path) -> list[dict[str, Any]]:
-    """All rows of the table, printed as they come."""
+def measure(options: argparse.Namespace, work: Path) -> None:
+    """Print all rows of the table, and keep them, as they come."""
     rows: list[dict[str, Any]] = []
 
     def add(row: dict[str, Any]) -> None:
         rows.append(row)
         print(line(row), flush=True)
+        save(options.json, rows)
 
     device = ["--device", options.device] if options.device else []
     receptor, crystal = packaged_complex()
@@ -183,7 +184,6 @@ def measure(options: argparse.Namespace, work: Path) -> list[dict[str, Any]]:
         words += [f"--{stage.kind}", work / f"together-{stage.kind}.h5"]
     words += [f"--dock={shlex.join(options.search)}"] if options.search else []
     add(stage_row(TOGETHER, options.count, words, work))
-    return rows
 
 
 def line(row: dict[str, Any]) -> str:
@@ -204,15 +204,13 @@ def main() -> int:
     parser.add_argument("--device", help="one OpenCL device, as in the stages")
     parser.add_argument("--count", type=int, help="ligands (default: 100000; --quick: 16)")
     parser.add_argument("--quick", action="store_true", help="a few minutes on a CPU")
-    parser.add_argument("--json", type=Path, help="also write the table here")
+    parser.add_argument("--json", type=writable, help="also write the table here")
     options = parser.parse_args()
     options.search = ["--num-restart", "64"] if options.quick else []
     options.mode = ["--mode", "batched"] if options.quick else []
     options.count = options.count or (16 if options.quick else 100_000)
     with tempfile.TemporaryDirectory() as work:
-        rows = measure(options, Path(work))
-    if options.json:
-        options.json.write_text(json.dumps(rows, indent=2) + "\n")
+        measure(options, Path(work))
     return 0
 
 

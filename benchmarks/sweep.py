@@ -11,7 +11,6 @@ sub-group instead of caps. Every setting is compared with the NumPy twin before 
 """
 
 import argparse
-import json
 import os
 import sys
 from dataclasses import replace
@@ -23,6 +22,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout as it is
 
 from benchmarks.datasets import benchmark_field, benchmark_search, dataset
+from benchmarks.figures import save, writable
 from benchmarks.leaving import in_words
 from ligen_py.engine.constants import ATOM_CLASSES
 from ligen_py.engine.docking.batched import Docker
@@ -158,7 +158,7 @@ def main() -> int:
         "--part", choices=PARTS, nargs="+", default=PARTS, help="default: all, minutes on a GPU"
     )
     parser.add_argument("--quick", action="store_true", help="a minute on a CPU: a few settings")
-    parser.add_argument("--json", type=Path, help="also write the tables here")
+    parser.add_argument("--json", type=writable, help="also write the tables here")
     options = parser.parse_args()
     # Programs from the driver's cache come without the words on registers and spills.
     os.environ.setdefault("CUDA_CACHE_DISABLE", "1")
@@ -177,8 +177,7 @@ def main() -> int:
         for name, size in (("light", LIGHT), ("heavy", HEAVY)):
             if name in options.part and not (options.quick and name == "heavy"):
                 tables["sweep"] += sweep(device, plan, form, size, options.quick)
-    if options.json:
-        options.json.write_text(json.dumps(tables, indent=2) + "\n")
+        save(options.json, tables)
     return 0
 
 

@@ -15,7 +15,6 @@ Before a figure is printed, some restarts are compared with the NumPy twin.
 """
 
 import argparse
-import json
 import sys
 import time
 from collections.abc import Sequence
@@ -27,6 +26,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout as it is
 
 from benchmarks.datasets import NAMES, benchmark_field, benchmark_search, datasets
+from benchmarks.figures import save, writable
 from benchmarks.leaving import in_words
 from ligen_py.engine.docking import reference as docking_reference
 from ligen_py.engine.docking.batched import Docker
@@ -186,7 +186,7 @@ def main() -> int:
     )
     parser.add_argument("--device", help="OpenCL device, as in the stages")
     parser.add_argument("--quick", action="store_true", help="a minute on a CPU: fewer datasets")
-    parser.add_argument("--json", type=Path, help="also write the tables here")
+    parser.add_argument("--json", type=writable, help="also write the tables here")
     parser.add_argument(
         "--launches", choices=["ligand", "fragment"], default="ligand", help="of the latency form"
     )
@@ -199,6 +199,7 @@ def main() -> int:
     tables: dict[str, Any] = {}
     if options.crossover:
         tables["crossover"] = crossover(device, plan, options.quick)
+        save(options.json, tables)
     else:
         sets = made(NAMES[:: 5 if options.quick else 1], options.quick)
         for mode in ("batched", "latency") if options.mode == "both" else (options.mode,):
@@ -211,8 +212,7 @@ def main() -> int:
             else:
                 form = LatencyDocker(device, plan, options.launches)
                 tables[mode] = run(form, settings, sets, options.quick)
-    if options.json:
-        options.json.write_text(json.dumps(tables, indent=2) + "\n")
+            save(options.json, tables)
     return 0
 
 

@@ -41,6 +41,7 @@ from benchmarks import (
     terms,
 )
 from benchmarks.docking import Clock, LigandsInMemory, Settings, Target, parsed, pinned, pocket_of
+from benchmarks.figures import save, writable
 from benchmarks.intervals import wilson
 from benchmarks.leaving import in_words
 from benchmarks.query import invent
@@ -60,6 +61,9 @@ def test_every_program_runs_from_a_checkout_as_it_is() -> None:
             assert re.search(r"^ *sys\.path\.insert\(0, ", text, re.M), path
         if '__name__ == "__main__"' in text:
             assert re.search(r"^    with in_words\(\)", text, re.M), f"{path}: errors as tracebacks"
+        assert not re.search(r'"--json",\s+type=(?!writable)', text), (
+            f"{path}: found after the work"
+        )
 
 
 @pytest.mark.parametrize(
@@ -109,6 +113,24 @@ def test_files_of_other_programs_are_refused(tmp_path: Path) -> None:
         pytest.raises(InputError, match="no actives and decoys of CDK2; it has FABP4"),
     ):
         order.Screen.of(archive, "CDK2")
+
+
+def test_figures_that_cannot_be_written_are_refused_before_the_work(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for there in (tmp_path / "no" / "such.json", tmp_path):
+        monkeypatch.setattr("sys.argv", ["networks.py", "--json", str(there)])
+        with pytest.raises(SystemExit):
+            networks.main()
+        assert f"argument --json: {there} cannot be written" in capsys.readouterr().err
+    file = tmp_path / "figures.json"
+    assert writable(str(file)) == file
+    assert not file.exists()
+    for rows in ([1], [1, 2]):
+        save(file, rows)
+        assert json.loads(file.read_text()) == rows
+    assert writable(str(file)) == file
+    save(None, rows)
 
 
 @pytest.mark.parametrize(
@@ -459,8 +481,8 @@ def test_the_clock_counts_all_kernels_of_the_networks(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """It knew those alone that `Program.kernel` gives, a quarter of their time."""
-    figures, clock = tmp_path / "figures.json", Clock()
-    words = ["--networks", "plain", "--poses", "1", "--runs", "1", "--json", str(figures)]
+    file, clock = tmp_path / "figures.json", Clock()
+    words = ["--networks", "plain", "--poses", "1", "--runs", "1", "--json", str(file)]
     monkeypatch.setattr("sys.argv", ["networks.py", *words])
     with clock.stage("score"):
         assert networks.main() == 0
@@ -469,7 +491,7 @@ def test_the_clock_counts_all_kernels_of_the_networks(
         *("list_atoms", "densities", "convolve", "convolve", "halve"),
         *("convolve", "convolve", "halve", "convolve", "finish"),
     ]
-    seconds = 1e-3 * sum(json.loads(figures.read_text())["kernel_ms_a_pose"])
+    seconds = 1e-3 * sum(json.loads(file.read_text())["kernel_ms_a_pose"])
     assert seconds < clock.kernel["score"] < clock.wall["score"]
 
 
