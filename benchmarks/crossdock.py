@@ -9,7 +9,8 @@ nothing: ranking by the number of heavy atoms is chance. Prints the mean ROC AUC
 pockets whose own ligand is among the best 5 %, with bootstrap and Wilson intervals over pockets:
 for each scoring function and for the energy that chooses the pose, divided by powers of the number
 of heavy atoms, and that energy also by (1 + weight * rotatable bonds). Ligands that cannot be
-docked rank last.
+docked rank last. FILE gets a line of JSON for each pocket as it comes, and a run that was stopped
+goes on where FILE ends.
 """
 
 import argparse
@@ -17,10 +18,9 @@ import os
 import sys
 import tempfile
 from concurrent.futures import as_completed
-from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 import numpy as np
 from rdkit import Chem, RDLogger
@@ -32,18 +32,20 @@ from benchmarks.docking import (
     LigandsInMemory,
     Settings,
     Target,
+    about,
     add_settings,
     device_for,
+    digest_of,
     dock,
     parsed,
     pinned,
     pocket_of,
     settings_from,
 )
-from benchmarks.figures import writable
+from benchmarks.figures import append, resumed, writable
 from benchmarks.intervals import interval, wilson
 from benchmarks.leaving import in_words
-from benchmarks.redock import FAILURES, box_radius, find, write_line
+from benchmarks.redock import CRYSTAL, FAILURES, PROTEIN, box_radius, find
 from ligen_py.records.ligands import LIGANDS, Entries, Ligands
 from ligen_py.store.files.read import read
 
@@ -108,8 +110,8 @@ def screen(work: Work) -> dict[str, np.ndarray]:
     """
     RDLogger.DisableLog("rdApp.*")
     try:
-        crystal = find(work.folder, "ligand.sdf")
-        protein = find(work.folder, "protein.pdb", "protein.pdb.gz")
+        crystal = find(work.folder, *CRYSTAL)
+        protein = find(work.folder, *PROTEIN)
         cache = work.cache / work.folder.name
         pocket = pocket_of(protein, crystal, box_radius(crystal), cache, work.settings.pocket)
         molecules = LigandsInMemory.of(work.ligands)
@@ -197,9 +199,13 @@ def screen_all(
     settings: Settings,
     device: str | None,
     jobs: int,
-    lines: TextIO | None,
+    file: Path | None,
+    earlier: list[dict[str, Any]],
 ) -> Screened:
-    """Dock the ligands of some complexes in all their pockets; `lines` gets each as it comes."""
+    """Dock the ligands of some complexes in all their pockets.
+
+    `file` gets each pocket as it comes; what an `earlier` run has made of the same files is taken.
+    """
     library = cache / "ligands.smi"
     library_of(folders, library)
     made = parsed(library, cache, settings.parse, len(os.sched_getaffinity(0)))
@@ -207,13 +213,28 @@ def screen_all(
     ligands: Ligands = read(made, LIGANDS, Ligands)
     names, keys = entries.name.tolist(), entries.key.tolist()
     works = [Work(folder, cache, made, len(names), settings, device) for folder in folders]
-    by_pocket = {}
+    given = {
+        folder.name: digest_of(library, *(find(folder, *names) for names in (PROTEIN, CRYSTAL)))
+        for folder in folders
+    }
+    by_pocket = {
+        row["pocket"]: {key: unlisted(values) for key, values in row["scores"].items()}
+        for row in earlier
+        if "pocket" in row and row["given"] == given.get(row["pocket"])
+    }
     with pinned(jobs) as pool:
-        running = {pool.submit(screen, work): work.folder.name for work in works}
+        running = {
+            pool.submit(screen, work): work.folder.name
+            for work in works
+            if work.folder.name not in by_pocket
+        }
         for done in as_completed(running):
-            by_pocket[running[done]] = found = done.result()
+            name = running[done]
+            by_pocket[name] = found = done.result()
             columns = {key: listed(values) for key, values in found.items()}
-            write_line(lines, {"pocket": running[done], "ligands": names, "scores": columns})
+            append(
+                file, {"pocket": name, "given": given[name], "ligands": names, "scores": columns}
+            )
     pockets = [by_pocket[folder.name] for folder in folders]
     # A molecule that stands in several complexes is one: its first record, their common ligand.
     first = [keys.index(keys[names.index(folder.name)]) for folder in folders]
@@ -234,7 +255,12 @@ def screen_all(
 
 def listed(scores: np.ndarray) -> list[float | None]:
     """Scores as JSON has them."""
-    return [None if np.isinf(value) else round(float(value), 4) for value in scores]
+    return [None if np.isinf(value) else float(value) for value in scores]
+
+
+def unlisted(scores: list[float | None]) -> np.ndarray:
+    """Scores that JSON has had."""
+    return np.array([-np.inf if value is None else value for value in scores])
 
 
 def parser() -> argparse.ArgumentParser:
@@ -266,16 +292,17 @@ def main() -> int:
         arguments.error("give a folder of two complexes or more, and --jobs from 1")
     device = device_for(options.device).label
     print(f"{device}; {len(folders)} pockets and their ligands; effort {settings.effort}")
-    with ExitStack() as stack:
-        cache = options.cache or Path(stack.enter_context(tempfile.TemporaryDirectory()))
+    earlier = resumed(options.json, about(device, settings))
+    with tempfile.TemporaryDirectory() as scratch:
+        cache = options.cache or Path(scratch)
         cache.mkdir(parents=True, exist_ok=True)
-        lines = stack.enter_context(options.json.open("w")) if options.json else None
-        write_line(lines, {"device": device, "settings": settings.model_dump(mode="json")})
-        docked = screen_all(folders, cache, settings, options.device, options.jobs, lines)
-        rows = docked.scores.items()
-        found = {key: figures(scores, docked.heavy, docked.own) for key, scores in rows}
-        heavy = dict(zip(docked.ligands, docked.heavy.tolist(), strict=True))
-        write_line(lines, {"figures": found, "heavy": heavy})
+        asked = settings, options.device, options.jobs
+        docked = screen_all(folders, cache, *asked, options.json, earlier)
+    found = {
+        key: figures(scores, docked.heavy, docked.own) for key, scores in docked.scores.items()
+    }
+    heavy = dict(zip(docked.ligands, docked.heavy.tolist(), strict=True))
+    append(options.json, {"figures": found, "heavy": heavy})
     print_table(found)
     first = settings.score.functions[0]
     ours, theirs = (leads(docked.scores[key], docked.own)[0] for key in (SCORE, first))

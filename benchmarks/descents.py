@@ -27,7 +27,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a chec
 from benchmarks.docking import Settings, add_settings, device_for, settings_from
 from benchmarks.figures import save, writable
 from benchmarks.leaving import in_words
-from benchmarks.redock import FAILURES, Complex, Task, prepare
+from benchmarks.redock import FAILURES, Complex, Task, complexes, prepare
 from ligen_py.engine.docking.mode import docker
 from ligen_py.engine.docking.search import Plan
 from ligen_py.engine.filtering.batched import filter_poses
@@ -118,15 +118,14 @@ def main() -> int:
     )
     arguments.add_argument("--json", type=writable, help="also write every lowest energy here")
     options = arguments.parse_args()
-    settings, device = settings_from(options), device_for(options.device)
+    settings = settings_from(options)
+    folders = complexes(arguments, options.folder, options.only)
+    device = device_for(options.device)
     RDLogger.DisableLog("rdApp.*")
-    folders = sorted(path for path in options.folder.iterdir() if path.is_dir())
     names = ["BFGS", *(f"ADADELTA {epsilon:g}" for epsilon in EPSILONS)]
     found = []
     with tempfile.TemporaryDirectory() as scratch:
         for folder in folders:
-            if options.only and folder.name not in options.only:
-                continue
             task = Task(folder, Path(scratch), settings, options.device, False, 1)
             try:
                 given = prepare(task, Path(scratch))
@@ -138,7 +137,7 @@ def main() -> int:
             table = np.concatenate(found)
             save(options.json, {"names": names, "energies": table.tolist()})
     if not found:
-        arguments.error(f"{options.folder} has no such complexes")
+        raise SystemExit("all complexes failed")
     print(f"{len(table)} poses of {len(found)} complexes; kcal/mol above the lowest, mean")
     print(f"{'evaluations':>16} " + " ".join(f"{budget:>8}" for budget in BUDGETS))
     for name, column in zip(names, table.mean(axis=0), strict=True):

@@ -108,6 +108,17 @@ def settings_from(options: argparse.Namespace) -> Settings:
         raise SystemExit(str(error)) from None
 
 
+def about(device: str, settings: Settings, **more: Any) -> dict[str, Any]:
+    """What the figures of a run depend on besides its files, as JSON has it."""
+    code = {name: stage_digest(name) for name in ("parse", "pocket", "lga", *STAGES)}
+    return {"device": device, **more, "code": code, "settings": settings.model_dump(mode="json")}
+
+
+def digest_of(*files: Path) -> str:
+    """A digest of some files."""
+    return hashlib.sha256("".join(map(file_digest, files)).encode()).hexdigest()
+
+
 @cache
 def device_for(selector: str | None) -> Device:
     """The device of this process; kernels are built for it once. Leaves where there is none."""

@@ -11,7 +11,8 @@ of nine" is the nearest of the nine poses that score best over all states: Vina 
 this engine more. Shares have Wilson intervals of 95 %, differences bootstrap intervals of pairs.
 
 FILE gets a line of JSON for the run, then one for each complex as soon as it is done, then the
-summary.
+summary. Complexes that are in FILE by the same code, settings, cores and device are not docked
+again, so a run that was stopped goes on; another run's FILE is refused.
 
 With gnina's networks (--set 'score.functions=["vina","ad4","gnina"]') "best-scored" is the pose
 that they helped to choose, and "by physics" the one of the same run that energies alone choose.
@@ -24,18 +25,16 @@ before they count.
 
 import argparse
 import gzip
-import json
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import as_completed
-from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 import numpy as np
 from posebusters import PoseBusters
@@ -49,17 +48,19 @@ from benchmarks.docking import (
     LigandsInMemory,
     Settings,
     Target,
+    about,
     add_settings,
     by_energies,
     cores_for,
     device_for,
+    digest_of,
     dock,
     parsed,
     pinned,
     pocket_of,
     settings_from,
 )
-from benchmarks.figures import writable
+from benchmarks.figures import append, resumed, writable
 from benchmarks.intervals import interval, wilson
 from benchmarks.leaving import in_words
 from ligen_py.errors import DeviceError, InputError
@@ -394,10 +395,15 @@ def print_summary(total: dict[str, Any], programs: list[str]) -> None:
         print(f"{program}: {', '.join(times) or 'no times'} a ligand")
 
 
-def write_line(file: TextIO | None, values: dict[str, Any]) -> None:
-    """Append a line of JSON: what was measured stays, whatever happens next."""
-    if file is not None:
-        print(json.dumps(values), file=file, flush=True)
+def complexes(parser: argparse.ArgumentParser, folder: Path, only: list[str] | None) -> list[Path]:
+    """The folders of some complexes, or of all; leaves with a sentence where one is not there."""
+    if not folder.is_dir():
+        parser.error(f"{folder} is not a folder")
+    found = sorted(path for path in folder.iterdir() if path.is_dir())
+    unknown = sorted(set(only or ()) - {path.name for path in found})
+    if unknown or not found:
+        parser.error(f"{folder} has no {', '.join(unknown) or 'complexes'}")
+    return [path for path in found if not only or path.name in only]
 
 
 def check_peer(parser: argparse.ArgumentParser, peer: str | None) -> None:
@@ -432,13 +438,7 @@ def main() -> int:
     parser.add_argument("--only", nargs="+", metavar="ID", help="these complexes only")
     options = parser.parse_args()
     settings = settings_from(options)
-    if not options.folder.is_dir():
-        parser.error(f"{options.folder} is not a folder")
-    folders = sorted(path for path in options.folder.iterdir() if path.is_dir())
-    if options.only:
-        folders = [path for path in folders if path.name in options.only]
-    if not folders:
-        parser.error(f"{options.folder} has no such complexes")
+    folders = complexes(parser, options.folder, options.only)
     for folder in folders:
         missing = [names for names in FILES if not any((folder / name).exists() for name in names)]
         if missing:
@@ -453,25 +453,32 @@ def main() -> int:
     print(f"effort {settings.effort}{''.join(f', {item}' for item in options.set)}")
     titles = [f"{program}: RMSD, best, seconds, sound" for program in programs]
     print(f"{'complex':10} " + " | ".join(f"{title:30}" for title in titles).rstrip())
-    rows = []
-    about = {"device": device, "jobs": options.jobs, "cores_each": cores}
-    about["settings"] = settings.model_dump(mode="json")
-    with ExitStack() as stack:
-        scratch = stack.enter_context(tempfile.TemporaryDirectory())
-        lines = stack.enter_context(options.json.open("w")) if options.json else None
-        write_line(lines, about)
+    given = {
+        folder.name: digest_of(*(find(folder, *names) for names in FILES)) for folder in folders
+    }
+    run_of = about(device, settings, jobs=options.jobs, cores_each=cores, programs=programs)
+    rows = [
+        row
+        for row in resumed(options.json, run_of)
+        if "id" in row and row["given"] == given.get(row["id"])
+    ]
+    for row in rows:
+        print(table_line(row, programs), flush=True)
+    there = {row["id"] for row in rows}
+    with tempfile.TemporaryDirectory() as scratch:
         cache = options.cache or Path(scratch)
         tasks = [
             Task(folder, cache, settings, options.device, bool(options.peer), cores)
             for folder in folders
+            if folder.name not in there
         ]
         for row in run(tasks, options.jobs):
-            rows.append(row)
+            rows.append(row | {"given": given[row["id"]]})
+            append(options.json, rows[-1])
             print(table_line(row, programs), flush=True)
-            write_line(lines, row)
-        rows.sort(key=lambda row: str(row["id"]))  # equal rows, equal intervals
-        total = summary(rows, programs)
-        write_line(lines, {"summary": total})
+    rows.sort(key=lambda row: str(row["id"]))  # equal rows, equal intervals
+    total = summary(rows, programs)
+    append(options.json, {"summary": total})
     print_summary(total, programs)
     return 0
 

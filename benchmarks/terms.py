@@ -40,6 +40,7 @@ from benchmarks.docking import (
     Target,
     add_settings,
     device_for,
+    digest_of,
     dock,
     parsed,
     pinned,
@@ -49,7 +50,6 @@ from benchmarks.docking import (
 from benchmarks.leaving import in_words
 from benchmarks.redock import FAILURES, box_radius, find
 from ligen_py.errors import InputError
-from ligen_py.provenance import file_digest
 from ligen_py.records.ligands import LIGANDS, Entries
 from ligen_py.records.properties import PROPERTY_NAMES, Properties
 from ligen_py.store.files.read import read
@@ -176,8 +176,7 @@ def given(folder: Path, library: Path) -> bytes:
     """Digest of the files that a library is docked from into the pocket of a folder."""
     protein = find(folder, "protein.pdb", "protein.pdb.gz")
     ligand = find(folder, "crystal_ligand.sdf", "ligand.sdf")
-    words = "".join(file_digest(path) for path in (protein, ligand, library))
-    return hashlib.sha256(words.encode()).hexdigest().encode()
+    return digest_of(protein, ligand, library).encode()
 
 
 def tasks_of(options: argparse.Namespace, cache: Path, settings: Settings) -> list[Task]:

@@ -8,10 +8,12 @@ import subprocess
 import sys
 import time
 import zipfile
+from collections.abc import Iterator
 from contextlib import nullcontext
 from functools import reduce
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -41,7 +43,7 @@ from benchmarks import (
     terms,
 )
 from benchmarks.docking import Clock, LigandsInMemory, Settings, Target, parsed, pinned, pocket_of
-from benchmarks.figures import save, writable
+from benchmarks.figures import append, lines, resumed, save, writable
 from benchmarks.intervals import wilson
 from benchmarks.leaving import in_words
 from benchmarks.query import invent
@@ -161,6 +163,64 @@ def test_a_peer_that_is_missing_is_missed_before_the_work(
         program.main()
     assert left.value.code == 2
     assert sentence in capsys.readouterr().err
+
+
+def test_lines_that_were_cut_short_are_left_out_and_other_files_refused(tmp_path: Path) -> None:
+    file = tmp_path / "a.json"
+    about = {"settings": [1]}
+    assert resumed(file, about) == []
+    append(file, {"id": "a"})
+    with file.open("a") as stream:
+        stream.write('{"id": "b", "rm')
+    assert resumed(file, about) == [{"id": "a"}]
+    append(file, {"id": "b"})
+    assert resumed(file, about) == [{"id": "a"}, {"id": "b"}]
+    text = file.read_text()
+    with pytest.raises(InputError, match="other settings"):
+        resumed(file, {"settings": [2]})
+    for other in ("[1, 2]\n", '{\n "device": "x"\n}\n', "Dear all"):
+        file.write_text(other)
+        with pytest.raises(InputError, match=r"a\.json: is no file of figures"):
+            lines(file)
+        assert file.read_text() == other
+    assert text.count("settings") == 1
+    assert resumed(None, about) == []
+
+
+def test_redocking_goes_on_where_it_was_stopped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It emptied the file, and hours of Vina with it."""
+    asked: list[list[str]] = []
+
+    def run(tasks: list[redock.Task], jobs: int) -> Iterator[dict[str, Any]]:
+        asked.append([task.folder.name for task in tasks])
+        yield from ({"id": name, "ours": {"status": "failed: no"}} for name in asked[-1])
+
+    for name in "ab":
+        (tmp_path / "c" / name).mkdir(parents=True)
+        for part in ("protein.pdb", "ligand.sdf", "ligand.smi"):
+            (tmp_path / "c" / name / part).touch()
+    monkeypatch.setattr(redock, "run", run)
+    monkeypatch.setattr(redock, "device_for", lambda _: SimpleNamespace(label="device"))
+    file = tmp_path / "redock.json"
+
+    def redocked(*words: str) -> str:
+        given = ["redock.py", str(tmp_path / "c"), "--json", str(file), *words]
+        monkeypatch.setattr("sys.argv", given)
+        assert redock.main() == 0
+        return capsys.readouterr().out
+
+    redocked("--only", "a")
+    assert "ours 0/2 = 0.0 %" in redocked()
+    (tmp_path / "c" / "a" / "ligand.smi").write_text("CCO\n")
+    assert "ours 0/2 = 0.0 %" in redocked()
+    assert asked == [["a"], ["b"], ["a"]]
+    with pytest.raises(InputError, match="other settings"):
+        redocked("--effort", "draft")
+    with pytest.raises(SystemExit):
+        redocked("--only", "a", "XXXX")
+    assert "has no XXXX" in capsys.readouterr().err
 
 
 def test_terms_of_other_settings_are_not_taken_for_these(tmp_path: Path) -> None:
@@ -450,6 +510,11 @@ def test_a_large_library_is_read_in_every_form_and_only_plain_ones_are_counted(
     rows = capsys.readouterr().out.splitlines()[2:]
     assert sum("| 20 | 9 ready, 11 duplicate" in row for row in rows) == 1
     assert sum("| not | 9 ready, 11 duplicate" in row for row in rows) == 3
+
+
+def test_scores_are_the_same_after_json() -> None:
+    scores = np.array([np.float32(1.23456789), -np.inf, 0.1])
+    assert (crossdock.unlisted(json.loads(json.dumps(crossdock.listed(scores)))) == scores).all()
 
 
 def test_how_a_pockets_own_ligand_ranks_by_hand() -> None:
