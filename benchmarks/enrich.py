@@ -21,7 +21,6 @@ targets. With --peer-states 1 it docks the dominant state of a molecule alone, a
 """
 
 import argparse
-import json
 import os
 import sys
 import tempfile
@@ -54,7 +53,7 @@ from benchmarks.docking import (
     pocket_of,
     settings_from,
 )
-from benchmarks.figures import save, writable
+from benchmarks.figures import append, lines, save, writable
 from benchmarks.leaving import in_words
 from benchmarks.redock import FAILURES, box_radius, check_peer, find
 from ligen_py.engine.scoring.scores import pose_scores
@@ -261,9 +260,7 @@ def known_scores(target: str, file: Path | None, places: Mapping[Key, Place]) ->
     Where that run gave the peer something else, as with other settings, it is not known.
     """
     found: dict[Key, float] = {}
-    if file is None or not file.exists():
-        return found
-    for row in map(json.loads, file.read_text().splitlines()):
+    for row in lines(file):
         key = (row["group"], row["name"], row["state"])
         place = places.get(key) if row["target"] == target else None
         if place is not None and row.get("given") == place.given:
@@ -299,16 +296,14 @@ def note(
     work: Work, file: Path | None, key: Key, place: Place, value: float, seconds: float
 ) -> None:
     """Keep one result for later runs."""
-    if file is not None:
-        row = {
-            "target": work.folder.name,
-            **dict(zip(("group", "name", "state"), key, strict=True)),
-            "given": place.given,
-            "affinity": None if np.isinf(value) else round(value, 4),
-            "seconds": round(seconds, 2),
-        }
-        with file.open("a") as stream:
-            stream.write(json.dumps(row) + "\n")
+    row = {
+        "target": work.folder.name,
+        **dict(zip(("group", "name", "state"), key, strict=True)),
+        "given": place.given,
+        "affinity": None if np.isinf(value) else round(value, 4),
+        "seconds": round(seconds, 2),
+    }
+    append(file, row)
 
 
 def sample_of(found: Molecules, sizes: Sequence[int | None] | None) -> np.ndarray:
@@ -502,6 +497,8 @@ def main() -> int:
     if not folders:
         arguments.error(f"{options.folder} has no actives.smi, nor folders with one")
     check_peer(arguments, options.peer)
+    if any("affinity" not in row for row in lines(options.peer_scores)):
+        arguments.error(f"--peer-scores {options.peer_scores}: contains something else")
     device = device_for(options.device)
     cores = len(os.sched_getaffinity(0))
     print(f"{device.label}; {cores} cores")

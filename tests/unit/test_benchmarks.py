@@ -599,6 +599,8 @@ def test_what_the_peer_found_of_other_inputs_is_not_taken_for_its_scores(tmp_pat
     enrich.note(folder, file, keys[0], one, -7.0, 1.0)
     enrich.note(folder, file, keys[1], enrich.Place(two.file, two.row, 0, "old"), -9.0, 1.0)
     places = dict(zip(keys, (one, two), strict=True))
+    with file.open("a") as stream:
+        stream.write('{"target": "kinase", "gr')  # killed
     assert enrich.known_scores("kinase", file, places) == {keys[0]: -7.0}
     assert not enrich.known_scores("other", file, places)
     assert not enrich.known_scores("kinase", tmp_path / "new.jsonl", places)
