@@ -235,15 +235,22 @@ def _rounded(column: np.ndarray) -> list[float | None]:
 
 
 def vina(task: Task, given: Complex) -> dict[str, Any]:
-    """Dock with AutoDock Vina: every state, from its first conformer, all poses together."""
+    """Dock with AutoDock Vina: every state, from its first conformer, all poses together.
+
+    A state that it cannot dock is lost alone, as one of ours is.
+    """
     from benchmarks.vina_peer import VinaPeer  # only who asks for the peer needs its packages
 
     started = time.perf_counter()
     peer = VinaPeer(given.target, given.work, task.cores)
-    found = [
-        peer.dock(given.molecules.ligands, int(row))
-        for row in np.flatnonzero(given.molecules.ligands.conformer == 0)
-    ]
+    found, failures = [], []
+    for row in np.flatnonzero(given.molecules.ligands.conformer == 0):
+        try:
+            found.append(peer.dock(given.molecules.ligands, int(row)))
+        except FAILURES as error:
+            failures.append(error)
+    if not found:
+        raise failures[0]
     seconds = time.perf_counter() - started
     rmsd = np.concatenate([distances(given, state.molecule, state.xyz) for state in found])
     affinity = np.concatenate([state.affinity for state in found])

@@ -592,6 +592,31 @@ def test_vina_docks_a_parsed_ligand(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert found.affinity[0] < -2
 
 
+def test_a_state_that_the_peer_cannot_dock_is_lost_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It made the complex a miss of Vina's; one of ours is lost alone."""
+
+    class Peer:
+        def __init__(self, *_: object) -> None: ...
+
+        def dock(self, ligands: Any, row: int) -> Any:
+            if row != ligands.good:
+                raise ValueError(f"Meeko: no state {row}")
+            return SimpleNamespace(
+                molecule=None, xyz=np.zeros((1, 1, 3)), affinity=np.array([-9.0])
+            )
+
+    monkeypatch.setitem(sys.modules, "benchmarks.vina_peer", SimpleNamespace(VinaPeer=Peer))
+    monkeypatch.setattr(redock, "distances", lambda *_: np.array([0.5]))
+    monkeypatch.setattr(redock, "failed_checks", lambda *_: [])
+    ligands = SimpleNamespace(conformer=np.array([0, 1, 0]), good=2)
+    given = SimpleNamespace(target=None, work=None, molecules=SimpleNamespace(ligands=ligands))
+    found = redock.attempt(redock.vina, SimpleNamespace(cores=1), given)
+    assert (found["status"], found["rmsd_best_scored"]) == ("ok", 0.5)
+    ligands.good = 1  # a conformer that the peer is not given
+    found = redock.attempt(redock.vina, SimpleNamespace(cores=1), given)
+    assert found == {"status": "failed: Meeko: no state 0"}
+
+
 def test_what_the_peer_found_of_other_inputs_is_not_taken_for_its_scores(tmp_path: Path) -> None:
     file, folder = tmp_path / "scores.jsonl", SimpleNamespace(folder=Path("kinase"))
     one, two = (enrich.Place(Path("a.h5"), row, 0, given) for row, given in enumerate("xy"))
