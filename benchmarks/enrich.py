@@ -11,8 +11,9 @@ alone, the last by that of the states, stereoisomers and conformers that a molec
 docking score that is not better has no chemical content. 'one row' is the score of each molecule's
 first row, the dominant state in one conformer, without the cost of rows; 'physics', where networks
 help to rank, is the score without them, of the poses that energies choose. A molecule that cannot
-be docked ranks last. Below the table stand the rows a molecule of actives and decoys, and the
-correlation of score and rows among decoys, which is that of 'one row' where more draws do not win.
+be docked ranks last; of one that is drawn twice the second is left out. Below the table stand the
+rows a molecule of actives and decoys, and the correlation of score and rows among decoys, which is
+that of 'one row' where more draws do not win.
 
 With --peer vina AutoDock Vina (exhaustiveness 8) docks the same molecules, from the first of our
 conformers, or the sample that --peer-sample names, in the same box; our figures are then printed
@@ -58,6 +59,7 @@ from benchmarks.leaving import in_words
 from benchmarks.redock import FAILURES, box_radius, check_peer, find
 from ligen_py.engine.scoring.scores import pose_scores
 from ligen_py.opencl.device import Device
+from ligen_py.records.ledger import Ledger, Status
 from ligen_py.records.ligands import LIGANDS, Entries, Ligands
 from ligen_py.records.properties import Properties
 from ligen_py.store.files.read import read
@@ -145,9 +147,10 @@ class Work:
 
 
 def screen(device: Device, work: Work, clock: Clock) -> Molecules:
-    """Dock all molecules of a target."""
+    """Dock all molecules of a target, each once, as a campaign's controls count them."""
     target = Target.of(work.pocket)
     parts: list[Molecules] = []
+    again = 0
     for group in GROUPS:
         for file in work.parts(group):
             entries: Entries = read(file, LIGANDS, Entries)
@@ -171,7 +174,12 @@ def screen(device: Device, work: Work, clock: Clock) -> Molecules:
                 score[function] = docked.by_record(docked.columns[f"{function}.total"], count)
             groups = np.full(count, group)
             known = (heavy, properties.logp, properties.rings, rows)
-            parts.append(Molecules(groups, entries.name, *known, single, score))
+            ledger: Ledger = read(file, LIGANDS, Ledger)
+            is_first = ledger.status != Status.DUPLICATE
+            again += int(np.count_nonzero(~is_first))
+            parts.append(Molecules(groups, entries.name, *known, single, score).some(is_first))
+    if again:
+        print(f"{work.folder.name}: duplicates left out: {again}", flush=True)
     return _together(parts)
 
 

@@ -42,7 +42,16 @@ from benchmarks import (
     states,
     terms,
 )
-from benchmarks.docking import Clock, LigandsInMemory, Settings, Target, parsed, pinned, pocket_of
+from benchmarks.docking import (
+    Clock,
+    LigandsInMemory,
+    Settings,
+    Target,
+    device_for,
+    parsed,
+    pinned,
+    pocket_of,
+)
 from benchmarks.figures import append, lines, resumed, save, writable
 from benchmarks.intervals import wilson
 from benchmarks.leaving import in_words
@@ -260,6 +269,14 @@ def test_terms_of_other_molecules_are_not_taken_for_these(tmp_path: Path) -> Non
         terms.missing([other], output, settings)
 
 
+def test_pockets_that_failed_are_named() -> None:
+    """The means were of fewer pockets, without a word."""
+    table = order.Table({"name": np.array(["1STP", "6XG5", "BAD1"])})
+    assert order.without_pocket({"1STP": table, "6XG5": table}) == ["BAD1"]
+    assert order.without_pocket(dict.fromkeys(["1STP", "6XG5", "BAD1"], table)) == []
+    assert order.without_pocket({}) == []
+
+
 def test_a_library_of_few_blocks_ends_with_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     """There was no end to the search for a molecule that had not been made yet."""
     monkeypatch.setattr(growth, "MISSES", 100)
@@ -353,6 +370,25 @@ def test_what_more_draws_win_among_decoys() -> None:
     assert figures["logP"]["ROC AUC"]["value"] == 1
     assert figures["score"]["ROC AUC"]["value"] > 0.6
     assert figures["one row"]["ROC AUC"]["value"] == pytest.approx(0.5, abs=0.1)
+
+
+def test_a_molecule_that_is_drawn_twice_is_screened_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Only the first drawing is docked; the second was a miss."""
+    receptor, ligand = screen.packaged_complex()
+    folder = tmp_path / "target"
+    folder.mkdir()
+    (folder / "protein.pdb").symlink_to(receptor)
+    (folder / "crystal_ligand.sdf").symlink_to(ligand)
+    (folder / "actives.smi").write_text("OCc1ccccc1 one\nC(O)c1ccccc1 again\n")
+    (folder / "decoys.smi").write_text("CCO other\n")
+    settings = Settings(effort="draft", dock={"num_restart": 8})
+    work = enrich.Work(folder, tmp_path, settings, is_full=False)
+    found = enrich.screen(device_for(None), work, Clock())
+    assert found.name.tolist() == ["one", "other"]
+    assert np.isfinite(found.score["score"]).all()
+    assert "target: duplicates left out: 1" in capsys.readouterr().out
 
 
 def test_what_a_ranking_has_over_the_peer_is_of_the_same_molecules() -> None:
