@@ -391,6 +391,12 @@ def own_columns(names: list[str], table: Table) -> np.ndarray:
     return np.array([known.index(name) for name in names])
 
 
+def without_pocket(pockets: dict[str, Table]) -> list[str]:
+    """The complexes whose ligands were docked, but into whose pockets nothing could be."""
+    ligands = {str(name) for table in pockets.values() for name in table["name"]}
+    return sorted(ligands - set(pockets))
+
+
 def of_cross(matrix: np.ndarray, own: np.ndarray) -> np.ndarray:
     """ROC AUC and logAUC with which each pocket's own ligand ranks (pockets, 2)."""
     labels = np.arange(matrix.shape[1]) == own[:, None]
@@ -574,6 +580,8 @@ def main() -> int:
         cross = opened(others)
         pockets = {name.partition("/")[0]: Table.read(cross, name) for name in cross.namelist()}
     print(f"{', '.join(options.targets)}; {len(pockets)} pockets of other ligands")
+    if failed := without_pocket(pockets):
+        print(f"failed in terms.py and left out: {', '.join(failed)}")
     if (options.halves or options.references) and not pockets:
         arguments.error(f"--halves and --references need pockets of other ligands: {others}")
     if options.halves:

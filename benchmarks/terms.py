@@ -7,7 +7,8 @@ Into each target of --screens (folders laid out as for enrich.py) its actives an
 into each pocket of --complexes (laid out as for redock.py) the ligands of all of them.
 OUTPUT.screens.zip and OUTPUT.cross.zip get a file POCKET/LIBRARY.npz for each pocket and library as
 soon as it is done; what they have already is not docked again. Other settings are refused, and so
-are other molecules, proteins or ligands of a site under the same names.
+are other molecules, proteins or ligands of a site under the same names. What fails is said, left
+out, and tried again by the next run; the exit status is then 1.
 benchmarks/order.py compares formulas with them. With --networks gnina's networks judge all poses;
 energies alone still choose which are kept.
 """
@@ -267,8 +268,10 @@ def main() -> int:
         print(f"{len(folders)} pockets, {time.perf_counter() - started:.0f} s", flush=True)
         running = [pool.submit(work, task, cache, settings, options.device) for task in tasks]
         left = Counter(task.kind for task in tasks)
+        failed = 0
         for done in as_completed(running):
             task, data, _ = done.result()
+            failed += not data
             if data:
                 with zipfile.ZipFile(f"{options.output}.{task.kind}.zip", "a") as archive:
                     archive.comment = mark(settings)
@@ -278,7 +281,9 @@ def main() -> int:
             left[task.kind] -= 1
             if not left[task.kind]:
                 print(f"{task.kind}: {time.perf_counter() - started:.0f} s", flush=True)
-    return 0
+    if failed:
+        print(f"failed: {failed} of {len(tasks)}; the same command tries them again")
+    return int(failed > 0)
 
 
 if __name__ == "__main__":
