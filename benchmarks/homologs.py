@@ -15,7 +15,7 @@ printed lists, with reading and upload; first with the seal of the file checked,
 that done before.
 
 With --parasail, a Python that has parasail (pip install parasail) aligns the first query of 256
-residues with the first 20 million residues of the same database in the same minute:
+residues with 20 million residues, made as those of the database, in the same minute:
 sw_striped_profile_16 and sw_striped_profile_sat, one thread, first gap residue 10, further ones 2.
 """
 
@@ -217,7 +217,7 @@ def from_file(device: Device, blocks: Blocks, folder: Path) -> list[dict[str, An
 
 
 def peer(python: str, folder: Path) -> dict[str, float]:
-    """GCUPS a core-second of parasail, with the query and the residues that the table has."""
+    """GCUPS a core-second of parasail, with a query of the table and residues as there."""
     letters = Letters(20261121)
     lengths = letters.lengths(PEER_RESIDUES)
     flat = letters.some(int(lengths.sum(dtype="i8")))
