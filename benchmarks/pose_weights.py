@@ -10,7 +10,6 @@ expect of a weight that is chosen so.
 """
 
 import argparse
-import json
 import sys
 from pathlib import Path
 
@@ -18,6 +17,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout as it is
 
+from benchmarks.figures import lines
 from benchmarks.leaving import in_words
 from ligen_py.errors import InputError
 
@@ -26,23 +26,30 @@ FOLDS, DIVISIONS = 10, 200
 
 
 def complexes(path: Path) -> list[dict[str, np.ndarray]]:
-    """RMSD, energy without networks and logit of every pose of each complex that was docked."""
+    """RMSD, energy without networks and logit of every pose of each complex.
+
+    One that failed counts as a miss, as redock.py counts it: its pose is infinitely far.
+    """
+    rows = lines(path)
     try:
-        lines = [json.loads(line) for line in path.read_text().splitlines()]
-        weights = lines[0]["settings"]["score"]["pose_weights"]
-    except (ValueError, LookupError, TypeError):
+        weights = rows[0]["settings"]["score"]["pose_weights"]
+    except (LookupError, TypeError):
         raise InputError(f"{path}: is no file that redock.py --json wrote") from None
-    found = []
-    for line in lines:
-        if line.get("ours", {}).get("status") != "ok":
+    found = {}
+    for row in rows:
+        if "ours" not in row:
             continue
-        poses = {k: np.array(v, np.float64) for k, v in line["ours"]["poses"].items()}
+        if row["ours"]["status"] != "ok":
+            none = np.zeros(1)
+            found[row["id"]] = {"rmsd": none + np.inf, "energy": none, "logit": none}
+            continue
+        poses = {k: np.array(v, np.float64) for k, v in row["ours"]["poses"].items()}
         if "gnina.logit" not in poses:
             raise InputError(f"{path}: was made without networks; redock as --help shows")
         logit = poses["gnina.logit"]
         energy = poses["choice"] + weights["gnina"] * logit
-        found.append({"rmsd": poses["rmsd"], "energy": energy, "logit": logit})
-    return found
+        found[row["id"]] = {"rmsd": poses["rmsd"], "energy": energy, "logit": logit}
+    return list(found.values())
 
 
 def successes(found: list[dict[str, np.ndarray]], near: float) -> np.ndarray:

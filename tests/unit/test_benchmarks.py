@@ -108,7 +108,7 @@ def test_files_of_other_programs_are_refused(tmp_path: Path) -> None:
     other, docked = tmp_path / "other.json", tmp_path / "redock.json"
     other.write_text("[1, 2]\n")
     for read in (pose_weights.complexes, lambda path: portability.combine([path])):
-        with pytest.raises(InputError, match=r"other\.json: is no file that"):
+        with pytest.raises(InputError, match=r"other\.json: is no file (that|of figures)"):
             read(other)
     settings = {"settings": {"score": {"pose_weights": {"vina": 1.0}}}}
     ours = {"status": "ok", "poses": {"rmsd": [1.0], "choice": [-9.0]}}
@@ -705,19 +705,22 @@ def test_choices_with_and_without_networks_are_reported_apart() -> None:
 
 def test_the_weight_of_networks_is_cross_validated(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
-    lines = [{"settings": {"score": {"pose_weights": {"gnina": 0.5}}}}]
-    for _ in range(40):
+    found = [{"settings": {"score": {"pose_weights": {"gnina": 0.5}}}}]
+    for number in range(40):
         rmsd = rng.uniform(0, 6, 12)
         logit = np.where(rmsd < 2, 3.0, -3.0)
         energy = rng.normal(-9, 0.5, 12)
         poses = {"rmsd": rmsd, "gnina.logit": logit, "choice": energy - 0.5 * logit}
         ours = {"status": "ok", "poses": {name: list(v) for name, v in poses.items()}}
-        lines.append({"id": "x", "ours": ours})
+        found.append({"id": str(number), "ours": ours})
+    found.append({"id": "40", "ours": {"status": "failed: no"}})
     path = tmp_path / "redock.json"
-    path.write_text("\n".join(map(json.dumps, [*lines, {"complexes": 40}])))
-    found = pose_weights.complexes(path)
-    hit = pose_weights.successes(found, 2.0)
-    kept = sum(one["rmsd"].min() <= 2 for one in found)
+    path.write_text("\n".join(map(json.dumps, [*found, {"complexes": 41}])))
+    known = pose_weights.complexes(path)
+    hit = pose_weights.successes(known, 2.0)
+    assert hit.shape[1] == 41
+    assert not hit[:, 40].any()  # it failed
+    kept = sum(one["rmsd"].min() <= 2 for one in known)
     assert hit[0].sum() < kept  # energies say nothing here
     assert hit[-1].sum() == kept
     counts = pose_weights.cross_validated(hit)
