@@ -34,6 +34,7 @@ from benchmarks.docking import (
     Target,
     about,
     add_settings,
+    cores_for,
     device_for,
     digest_of,
     dock,
@@ -288,8 +289,9 @@ def main() -> int:
     if not options.folder.is_dir():
         arguments.error(f"{options.folder} is not a folder")
     folders = sorted(path for path in options.folder.iterdir() if path.is_dir())
-    if len(folders) < 2 or options.jobs < 1:
-        arguments.error("give a folder of two complexes or more, and --jobs from 1")
+    if len(folders) < 2:
+        arguments.error("give a folder of two complexes or more")
+    cores_for(options.jobs)  # too many are refused now
     device = device_for(options.device).label
     print(f"{device}; {len(folders)} pockets and their ligands; effort {settings.effort}")
     earlier = resumed(options.json, about(device, settings))

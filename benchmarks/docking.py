@@ -382,8 +382,8 @@ def by_energies(docked: Docked, settings: ScoreSettings) -> Docked:
 def cores_for(jobs: int) -> list[list[int]]:
     """The cores of each of some processes: this process's own, shared out evenly."""
     mine = sorted(os.sched_getaffinity(0))
-    if jobs > len(mine):
-        raise SystemExit(f"--jobs {jobs}: this process may use {len(mine)} cores only")
+    if not 1 <= jobs <= len(mine):
+        raise SystemExit(f"--jobs {jobs}: from 1 to {len(mine)}, the cores of this process")
     share = len(mine) // jobs
     return [mine[share * job : share * (job + 1)] for job in range(jobs)]
 

@@ -47,6 +47,7 @@ from benchmarks.docking import (
     Target,
     add_settings,
     by_energies,
+    cores_for,
     device_for,
     dock,
     parsed,
@@ -118,6 +119,11 @@ class Molecules:
 COLUMNS = ("group", "name", "heavy", "logp", "rings", "rows", "one_row")
 
 
+def library_of(folder: Path, group: str, is_full: bool) -> Path:
+    """The file of a target's actives or decoys."""
+    return find(folder, f"{group}_full.smi" if is_full else f"{group}.smi")
+
+
 @dataclass(frozen=True)
 class Work:
     """One target: files, and where prepared ones are kept."""
@@ -137,7 +143,7 @@ class Work:
 
     def parts(self, group: str) -> list[Path]:
         """Ligands files of a group."""
-        library = find(self.folder, f"{group}_full.smi" if self.is_full else f"{group}.smi")
+        library = library_of(self.folder, group, self.is_full)
         count = -(-sum(1 for _ in library.open()) // PART)
         cache, cores = self.cache / self.folder.name, len(os.sched_getaffinity(0))
         return [
@@ -504,6 +510,12 @@ def main() -> int:
     folders = targets_in(options.folder)
     if not folders:
         arguments.error(f"{options.folder} has no actives.smi, nor folders with one")
+    for folder in folders:
+        for group in GROUPS:
+            library_of(folder, group, options.full)  # what is missing is missed now
+    cores_for(options.jobs)
+    if not options.peer and (options.peer_sample or options.peer_states or options.peer_scores):
+        arguments.error("--peer-sample, --peer-states and --peer-scores need --peer")
     check_peer(arguments, options.peer)
     if any("affinity" not in row for row in lines(options.peer_scores)):
         arguments.error(f"--peer-scores {options.peer_scores}: contains something else")

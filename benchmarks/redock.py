@@ -450,8 +450,6 @@ def main() -> int:
         missing = [names for names in FILES if not any((folder / name).exists() for name in names)]
         if missing:
             parser.error(f"{folder} has no {' or '.join(missing[0])}")
-    if options.jobs < 1:
-        parser.error("--jobs: give a number of processes")
     check_peer(parser, options.peer)
     programs = ["ours", *([options.peer] if options.peer else [])]
     cores = len(cores_for(options.jobs)[0])

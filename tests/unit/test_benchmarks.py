@@ -126,6 +126,36 @@ def test_files_of_other_programs_are_refused(tmp_path: Path) -> None:
         order.Screen.of(archive, "CDK2")
 
 
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--jobs", "0"], "--jobs 0: from 1 to "),
+        (["--jobs", "9999"], "--jobs 9999: from 1 to "),
+        (["--peer-sample", "1", "2"], "--peer-sample, --peer-states and --peer-scores need --peer"),
+        (["--full"], "none of actives_full.smi in "),
+        ([], "none of decoys.smi in "),
+    ],
+)
+def test_what_screening_needs_is_missed_before_the_work(
+    words: list[str],
+    sentence: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+        for name in ("protein.pdb", "crystal_ligand.sdf", "actives.smi", "decoys.smi"):
+            (tmp_path / folder / name).touch()
+    if not words:
+        (tmp_path / "b" / "decoys.smi").unlink()
+    monkeypatch.setattr(enrich, "device_for", pytest.fail)
+    monkeypatch.setattr("sys.argv", ["enrich.py", str(tmp_path), *words])
+    with pytest.raises(SystemExit) as left, in_words():
+        enrich.main()
+    assert sentence in f"{left.value.code}{capsys.readouterr().err}"
+
+
 def test_figures_that_cannot_be_written_are_refused_before_the_work(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
