@@ -161,21 +161,47 @@ def test_parameters_are_those_of_the_matrix(name: str) -> None:
 
 
 def test_a_search_space_loses_its_edges() -> None:
-    # l = 85 is the largest with l <= 1.8 / 0.264 * ln(0.045 * (256 - l) * (n - N l)) - 26.
+    """The length that is found by halving is the largest of all, looked at one by one."""
     known = statistics_of("BLOSUM62", 10, 2)
     assert known is not None
-    query, residues, sequences = 256, 200_000_000, 500_000
 
-    def expected(length: int) -> float:
-        pairs = (query - length) * (residues - sequences * length)
-        return known.alpha / known.lambda_ * float(np.log(known.k * pairs)) + known.beta
+    def pairs(length: int) -> int:
+        return (query - length) * (residues - sequences * length)
 
-    length = max(n for n in range(256) if expected(n) >= n)
-    space = (query - length) * (residues - sequences * length)
-    assert known.space(query, residues, sequences) == space
+    def fits(length: int) -> bool:
+        expected = known.alpha / known.lambda_ * float(np.log(known.k * pairs(length))) + known.beta
+        return known.k * pairs(length) > max(query, residues) and expected >= length
+
+    rng, lengths = np.random.default_rng(1), set()
+    for _ in range(50):
+        query, sequences = int(rng.integers(20, 1000)), int(10 ** rng.uniform(0, 6))
+        residues = sequences * int(rng.integers(50, 500))
+        most = min(query, residues // sequences)
+        length = next((n for n in range(most - 1, 0, -1) if fits(n)), 0)
+        lengths.add(length)
+        assert known.space(query, residues, sequences) == pairs(length)
+    assert len(lengths) > 25
     assert known.e_values(np.array([0]), 100.0) == pytest.approx([4.5])
     # A query too short for any correction keeps all of its space.
     assert known.space(1, 100, 1) == 100
+
+
+@pytest.mark.parametrize(
+    ("query", "residues", "sequences", "space"),
+    [
+        (32, 6_406, 20, 156_650),
+        (102, 6_406, 20, 361_344),
+        (178, 481, 2, 65_208),
+        (591, 769_850, 3_529, 240_020_898),
+    ],
+)
+def test_search_spaces_are_those_that_blast_prints(
+    query: int, residues: int, sequences: int, space: int
+) -> None:
+    """`Statistics_eff-space` in results of NCBI's blastp, BLOSUM62 with 11, 1."""
+    known = statistics_of("BLOSUM62", 12, 1)
+    assert known is not None
+    assert known.space(query, residues, sequences) == space
 
 
 @pytest.mark.parametrize(("text", "numbers"), [("7", (7,)), ("12,3-5, 4", (3, 4, 5, 12))])
