@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -65,6 +66,20 @@ def test_only_the_twin_is_sampled(believable: tuple) -> None:
     twin = {every: int(rows[Check.TWIN]) for every, rows in seen.items()}
     assert twin == {0: 0, 1: COUNT, 2: 20, 1000: watch.ENOUGH}
     assert (seen[1000][: Check.TWIN] == COUNT).all()
+
+
+def test_the_sample_is_evenly_spread_from_the_first_ligand_to_the_last() -> None:
+    best = np.arange(5000)
+    best[[0, 7, 4999]] = -1
+    scores = SimpleNamespace(best=best)
+    rows = np.flatnonzero(best >= 0)
+    assert watch.sample(scores, 1).tolist() == rows.tolist()
+    some = watch.sample(scores, 1000)
+    assert len(some) == watch.ENOUGH
+    assert (some[0], some[-1]) == (1, 4998)
+    steps = np.diff(np.searchsorted(rows, some))
+    assert steps.max() - steps.min() <= 1
+    assert watch.sample(SimpleNamespace(best=np.full(3, -1)), 1).tolist() == []
 
 
 def zero(total: np.ndarray) -> None:
