@@ -26,7 +26,10 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-FOLDERS = ("ligen_py/engine", "ligen_py/molecules", "ligen_py/store", "kernels")
+FOLDERS = (
+    *(f"ligen_py/{name}" for name in ("engine", "molecules", "records", "sequences", "store")),
+    *("ligen_py/summary", "ligen_py/verification", "kernels"),
+)
 
 EQUIVALENT = ROOT / "tests" / "equivalent.tsv"
 """Changes that no test can see: file, the text of the line, or of it and one or two that follow,
@@ -96,6 +99,12 @@ CONCERNED = {
     "ligen_py/store/files": "unit/store stages/test_dock.py",
     "ligen_py/store": "unit/store stages/test_aggregate.py stages/test_query.py "
     "stages/test_export.py stages/test_verify.py",
+    "ligen_py/sequences": "unit/sequences stages/test_homologs.py stages/test_offtargets.py "
+    "stages/test_guides.py",
+    "ligen_py/summary": "unit/summary stages/test_report.py stages/test_report_searches.py "
+    "stages/test_query.py stages/test_compare.py stages/test_controls.py",
+    "ligen_py/verification": "stages/test_verify.py",
+    "ligen_py": "unit stages",
     "kernels/sequences": "kernels/test_alignment.py kernels/test_offtargets.py",
     "kernels/latency": "kernels/test_latency.py kernels/test_dock.py",
     "kernels": "kernels",
@@ -299,7 +308,10 @@ def concerning(path: str, root: Path = ROOT) -> list[str]:
     """Tests that concern a file, the nearest first: its own, those that import it, its folder's."""
     parts = Path(path).with_suffix("").parts
     module, tests = ".".join(parts), root / "tests"
-    own = tests / "unit" / Path(*parts[1:-1]) / f"test_{parts[-1]}.py"
+    own = [
+        tests / folder / Path(*parts[1:-1]) / f"test_{parts[-1]}.py"
+        for folder in ("unit", "stages")
+    ]
     names = [f"{module} import", f"{'.'.join(parts[:-1])} import {parts[-1]}"]
     importing = [
         one
@@ -319,7 +331,7 @@ def concerning(path: str, root: Path = ROOT) -> list[str]:
     own_kernel = tests / "kernels" / f"test_{parts[-1].removesuffix('_field')}.py"
     beside = [own_kernel] if parts[0] == "kernels" and own_kernel.exists() else []
     examples = [tests / "unit/test_doctests.py"] if ">>> " in (root / path).read_text() else []
-    order = [*([own] if own.exists() else []), *beside, *examples, *importing, *around]
+    order = [*(one for one in own if one.exists()), *beside, *examples, *importing, *around]
     return list(dict.fromkeys(str(one.relative_to(root)) for one in order))
 
 
@@ -410,7 +422,9 @@ def outcome(mutant: Mutant, tree: Path, tests: Sequence[str], seconds: float = S
 def main(argv: Sequence[str] | None = None) -> int:
     """Plant mutants one after another; the exit code is 1 where fewer than 95 % are killed."""
     parser = argparse.ArgumentParser(prog="make mutants", description=__doc__)
-    parser.add_argument("folders", nargs="*", default=FOLDERS, help="files or folders (all four)")
+    parser.add_argument(
+        "folders", nargs="*", default=FOLDERS, help="files or folders of the program"
+    )
     parser.add_argument("--count", type=int, default=200, help="mutants, drawn (default: 200)")
     parser.add_argument("--seed", type=int, default=1, help="of the drawing (default: 1)")
     parser.add_argument("--seconds", type=float, default=SECONDS, help="for each (default: 600)")

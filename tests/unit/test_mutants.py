@@ -110,6 +110,20 @@ def test_every_mutant_is_a_program() -> None:
         assert all((ROOT / test).exists() for test in tests)
 
 
+@pytest.mark.parametrize(
+    ("path", "test"),
+    [
+        ("ligen_py/summary/nulls.py", "unit/summary/test_nulls.py"),
+        ("ligen_py/sequences/statistics.py", "unit/sequences/test_proteins.py"),
+        ("ligen_py/verification/files.py", "stages/test_verify.py"),
+        ("ligen_py/aggregate.py", "stages/test_aggregate.py"),
+    ],
+)
+def test_the_tests_of_a_file_are_known_and_the_nearest_come_first(path: str, test: str) -> None:
+    """Of folders that no row of the table named there was an error."""
+    assert concerning(path)[0] == f"tests/{test}"
+
+
 def test_a_seed_draws_the_same_mutants_when_other_lines_change(tmp_path: Path) -> None:
     path = tmp_path / "some.py"
     lines = [f"a{n} = {n}\n" for n in range(30)]
