@@ -130,8 +130,9 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
     parser.add_argument("folder", type=Path)
-    for name, default in (("parts", 1000), ("ligands", 1000), ("poses", 10)):
-        parser.add_argument(f"--{name}", type=int, default=default)
+    parser.add_argument("--parts", type=int, default=1000)
+    parser.add_argument("--ligands", type=int, default=1000)
+    parser.add_argument("--poses", type=int, default=10)
     options = parser.parse_args()
     folder = options.folder
     rows = [COLUMNS, *campaign(folder, options)]

@@ -167,9 +167,29 @@ def offered(module: str) -> frozenset[str]:
 
 @cache
 def of_script(name: str) -> frozenset[str]:
-    """The flags of a benchmark, its own and those that several share."""
-    files = (ROOT / "benchmarks" / f"{name}.py", ROOT / "benchmarks" / "docking.py")
-    return frozenset(re.findall(r"--[a-z][a-z-]+", "".join(map(Path.read_text, files))))
+    """The flags of a benchmark: its own, and those that several share where it adds them."""
+    calls = [
+        node
+        for node in ast.walk(ast.parse((ROOT / "benchmarks" / f"{name}.py").read_text("utf-8")))
+        if isinstance(node, ast.Call)
+    ]
+    own = {
+        word.value
+        for call in calls
+        if isinstance(call.func, ast.Attribute) and call.func.attr == "add_argument"
+        for word in call.args
+        if isinstance(word, ast.Constant)
+    }
+    shared = any(
+        isinstance(call.func, ast.Name) and call.func.id == "add_settings" for call in calls
+    )
+    return frozenset(own | (of_script("docking") if shared else set()) | {"--help"})
+
+
+def test_a_benchmark_has_the_flags_that_it_adds() -> None:
+    assert {"--json", "--peer", "--effort"} <= of_script("redock")
+    assert "--networks" not in of_script("order")  # a word of its text
+    assert "--effort" not in of_script("throughput")  # a flag of docking.py
 
 
 def drawing(name: str) -> set[tuple[str, str]]:
