@@ -67,12 +67,13 @@ def read_mol2(text: str) -> Chem.Mol | None:
 def lost_bond(text: str) -> str:
     """What is wrong with the bonds of a record that RDKit would leave out; else an empty string."""
     section = BONDS.search(text)
-    lines = [line.split() for line in section[1].splitlines()] if section else []
-    for words in lines:
+    lines = section[1].splitlines() if section else []
+    rows = [line.split() for line in lines if not line.startswith("#")]
+    for words in rows:
         if len(words) > 3 and words[3] not in BOND_TYPES:
             known = ", ".join(BOND_TYPES)
             return f"bond {words[0]} has the type {words[3]!r}, which is none of {known}"
-    found = sum(len(words) > 3 for words in lines)
+    found = sum(len(words) > 3 for words in rows)
     count = COUNTS.search(text)
     if count is None or int(count[1]) == found:
         return ""
