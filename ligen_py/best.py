@@ -20,7 +20,7 @@ from ligen_py.settings.best import BestSettings
 from ligen_py.store.campaign.best import Origin, best_molecules
 from ligen_py.store.campaign.manifest import Manifest, read_manifest
 from ligen_py.store.campaign.reader import open_campaign
-from ligen_py.store.files.read import read_columns
+from ligen_py.store.files.read import read_columns, searched
 from ligen_py.store.files.some_ligands import write_chosen
 
 log = logging.getLogger("ligen_py")
@@ -81,7 +81,8 @@ def _places(
         lines = {one.line: one for one in wanted if (one.library, one.file) == (library, file)}
         if not lines:
             continue
-        line = read_columns(path, LIGANDS, ("entries/line",))["entries/line"]
+        with searched():
+            line = read_columns(path, LIGANDS, ("entries/line",))["entries/line"]
         for row in np.flatnonzero(np.isin(line, list(lines))):
             found[lines[int(line[row])]] = path, int(row)
     return found

@@ -30,7 +30,7 @@ from ligen_py.store.campaign.known import KnownFiles
 from ligen_py.store.campaign.manifest import Manifest, PartFiles
 from ligen_py.store.campaign.part import Part, read_best
 from ligen_py.store.campaign.reader import CampaignReader, Ranked
-from ligen_py.store.files.read import content_of, files_kept_open, read, read_columns
+from ligen_py.store.files.read import content_of, files_kept_open, read, read_columns, searched
 from ligen_py.store.files.typed import read_typed
 
 AT_ONCE = 64
@@ -113,7 +113,8 @@ def _ranked(
             here = np.flatnonzero((library == name) & (file == members[0].file))
             if not len(here):
                 continue
-            line = read_columns(members[0].ligands, LIGANDS, ("entries/line",))["entries/line"]
+            with searched():
+                line = read_columns(members[0].ligands, LIGANDS, ("entries/line",))["entries/line"]
             here = here[np.isin(scored.line[here], line)]
             if not len(here):
                 continue

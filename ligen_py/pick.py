@@ -119,11 +119,12 @@ Rows = Iterator[tuple[dict[str, str], Pose]]
 
 def _rows(campaign: CampaignReader, target: TargetReader, places: Sequence[int]) -> Rows:
     """What is written of each molecule, and its pose."""
+    best = target.ranked(0, max(places, default=-1) + 1)
+    others = target.others(best.row[list(places)])
     for place in places:
-        best = target.ranked(place, place + 1)
         (pose,) = target.poses(place + 1, place)
-        others = target.others(best.row).get(int(best.row[0]), [])
-        row = facts(target.name, campaign, best, 0, pose, others)
+        names = others.get(int(best.row[place]), [])
+        row = facts(target.name, campaign, best, place, pose, names)
         yield {**row, "scaffold": scaffold(pose.smiles)}, pose
 
 

@@ -31,7 +31,7 @@ from ligen_py.records.ligands import LIGANDS
 from ligen_py.records.scores import SCORES
 from ligen_py.store.campaign.expected import Expected
 from ligen_py.store.campaign.manifest import Manifest, PartFiles, read_manifest
-from ligen_py.store.files.read import read_columns
+from ligen_py.store.files.read import read_columns, searched
 from ligen_py.summary.table import cut, readable
 
 MINUTE = 60.0
@@ -184,16 +184,18 @@ class Progress:
 
     def _size(self, path: Path) -> None:
         if path not in self._sizes and path.exists():
-            self._sizes[path] = len(_column(path, LIGANDS, "ledger/status"))
+            with searched():
+                self._sizes[path] = len(_column(path, LIGANDS, "ledger/status"))
 
     def _count(self, part: PartFiles) -> None:
         changed = _changed(part.scores)
-        reason = _column(part.scores, SCORES, "ledger/reason")
+        with searched():
+            reason = _column(part.scores, SCORES, "ledger/reason")
+            scores = read_columns(part.scores, SCORES, ("scores/best", "scores/score"))
         lost = Counter[str]()
         for value, count in zip(*np.unique(reason[reason > 0], return_counts=True), strict=True):
             lost[Reason(value).name.lower().replace("_", " ")] += int(count)
         best, ligand = -math.inf, -1
-        scores = read_columns(part.scores, SCORES, ("scores/best", "scores/score"))
         score = np.where(scores["scores/best"] >= 0, scores["scores/score"], -np.inf)
         if len(score) and not part.control:
             best, ligand = float(score.max()), int(score.argmax())

@@ -88,11 +88,17 @@ PARSED_BYTES = 9000
 PARSE_MB = 0.025
 """Megabytes of a parsed record while the file of its chunk is written."""
 
+KNOWN_MB = 0.0003
+"""Megabytes of a molecule of an earlier part, by which duplicates in the campaign are found."""
+
 SCREEN_MB = 0.07
 """Megabytes of a record in a chunk's job: 1.7 ligands with their poses at `standard`."""
 
 REPORT_MB = 0.0002
 """Megabytes of a molecule of one target while the report compares all with each other."""
+
+AGGREGATE_MINUTES = 1e-6
+"""Minutes of a record of one target while parts are merged: four times what one process took."""
 
 LINK = 32
 """Every so many parts that are parsed one after another, all later ones await one."""
@@ -362,7 +368,10 @@ class Workplan:
 
     def parse_memory(self, library: str, chunk: str, threads: int) -> int:
         """Megabytes that parsing a chunk with so many processes needs."""
-        return round(2000 + 125 * threads + PARSE_MB * self._records(library, chunk))
+        known = 0.0
+        if self.settings.duplicates == "campaign":
+            known = KNOWN_MB * sum(self._records(*part) for part in self.before(library, chunk))
+        return round(2000 + 125 * threads + PARSE_MB * self._records(library, chunk) + known)
 
     @property
     def dropped(self) -> tuple[str, ...]:
@@ -375,12 +384,21 @@ class Workplan:
 
     def report_memory(self) -> int:
         """Megabytes that the report needs."""
-        records = sum(
+        return round(4000 + REPORT_MB * self._ranked_records)
+
+    def aggregate_minutes(self) -> int:
+        """Minutes that merging the parts may take."""
+        return max(240, round(AGGREGATE_MINUTES * self._ranked_records))
+
+    @cached_property
+    def _ranked_records(self) -> float:
+        """About how many records of libraries there are, those of each target for themselves."""
+        records = (
             self._records(library, chunk)
             for library in self.settings.libraries
             for chunk in self.chunks(library)
         )
-        return round(4000 + REPORT_MB * records * len(self.ranked))
+        return sum(records) * len(self.ranked)
 
     def _records(self, library: str, chunk: str) -> float:
         """About how many records a chunk has; 0 where nothing is known of its file."""

@@ -120,7 +120,9 @@ def draw(
         bool,
     )
     left = np.flatnonzero(unlike)
-    gaps = np.linalg.norm(library.place[left][None] - actives.place[:, None], axis=2)
+    gaps = np.array(
+        [np.linalg.norm(library.place[left] - place, axis=1) for place in actives.place]
+    )
     order = np.argsort(gaps, axis=1, kind="stable")
     taken, next_one = np.zeros(len(left), bool), np.zeros(len(order), "i8")
     chosen: list[int] = []

@@ -331,7 +331,8 @@ def _ascending(values: np.ndarray) -> np.ndarray:
 
 def _above(values: np.ndarray, value: float) -> int:
     """How many of some ascending values are greater."""
-    return len(values) - int(np.searchsorted(values, value, side="right"))
+    # Of the same type, else all values would be converted at each call.
+    return len(values) - int(np.searchsorted(values, values.dtype.type(value), side="right"))
 
 
 def _finished(row: Row, pose: Pose, found: Analysis, facts: Target, among: Among) -> Row:

@@ -86,7 +86,7 @@ def facts(
 def _property(best: Ranked, name: str, i: int) -> str:
     """A property of the molecule in row `i`."""
     value = getattr(best.properties, name)[i]
-    return str(int(value)) if name in COUNTS else f"{value:.2f}"
+    return str(int(value)) if name in COUNTS else f"{round(float(value), 2) + 0.0:.2f}"
 
 
 def _judged(found: Judgement | None) -> dict[str, str]:

@@ -129,7 +129,7 @@ class Dossier {
       const columns = new Map(hit.vendor);
       lines.push([
         hit.n, ...own(row).map(text), hit.parent, hit.state, hit.doubts.join("; "), hit.nearest, hit.note,
-        this.ticked.has(this.keyOf(row)) ? "yes" : "", ...vendor.map((name) => columns.get(name) ?? ""),
+        row.querySelector(".tick input")?.checked ? "yes" : "", ...vendor.map((name) => columns.get(name) ?? ""),
       ]);
     }
     const quoted = (value) => {
@@ -188,7 +188,7 @@ class Dossier {
         (!words || this.words[number].includes(words)) &&
         (low === null || weight >= low) && (high === null || weight <= high) &&
         (score === null || hit.s >= score) && (!plain || !hit.doubts.length) &&
-        (!ticked || this.ticked.has(this.keyOf(row))) &&
+        (!ticked || row.querySelector(".tick input")?.checked) &&
         (!residue || hit.c.some((c) => this.data.names[c[1]] === residue && c[0] !== "h"))
       );
     });

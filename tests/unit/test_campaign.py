@@ -218,6 +218,11 @@ def test_memory_grows_with_the_records_of_a_chunk_and_the_processes(
     assert plan.parse_memory("large", "2-of-4", 8) == 3000 + 5000
     assert plan.screen_memory("large", "2-of-4") == 2000 + 14_000
     assert plan.report_memory() == 4000 + 320  # two targets
+    assert plan.aggregate_minutes() == 240
+    libraries["large"]["chunks"] = 4
+    del libraries["large"]["chunk_size"]
+    both = Workplan.of(config(libraries=libraries, duplicates="campaign"), "c.yaml", folder)
+    assert both.parse_memory("large", "4-of-4", 8) == 3000 + 5000 + 180
     (folder / "parsed").mkdir()
     with (folder / "parsed" / "1-of-2.h5").open("wb") as file:
         file.truncate(9000 * 200_000)
@@ -226,6 +231,10 @@ def test_memory_grows_with_the_records_of_a_chunk_and_the_processes(
     parsed = Workplan.of(config(libraries={"lib": {"parsed": "parsed"}}), "c.yaml", folder)
     assert parsed.screen_memory("lib", "1-of-2") == 2000 + 14_000
     assert parsed.report_memory() == 4000 + 80
+    with (folder / "parsed" / "1-of-2.h5").open("wb") as file:
+        file.truncate(9000 * 500_000_000)
+    parsed = Workplan.of(config(libraries={"lib": {"parsed": "parsed"}}), "c.yaml", folder)
+    assert parsed.aggregate_minutes() == 1000
     # Of what an anti-target's search will choose, nothing is known yet.
     assert plan.screen_memory("best-of-a", "1-of-1") == 8000
 

@@ -34,9 +34,14 @@ def snakemake(
             "environment": {**os.environ, **(extra or {})},
             "printed": printed.name,
         }
-        server.stdin.write(json.dumps(request) + "\n")
-        server.stdin.flush()
-        code = int(server.stdout.readline())
+        try:
+            server.stdin.write(json.dumps(request) + "\n")
+            server.stdin.flush()
+            code = int(server.stdout.readline())
+        except BaseException:  # of a time limit, or Ctrl-C: its answer must not be the next one's
+            server.kill()
+            _server.cache_clear()
+            raise
         return subprocess.CompletedProcess(words, code, Path(printed.name).read_text())
 
 

@@ -68,7 +68,7 @@ rule aggregate:
     threads: 4
     resources:
         mem_mb=lambda wildcards, attempt: 8000 * attempt,
-        runtime=240,
+        runtime=lambda wildcards: plan.aggregate_minutes(),
     params:
         parts=plan.digest,
         effort=plan.settings.effort,
@@ -222,7 +222,7 @@ rule report:
     threads: 2
     resources:
         mem_mb=lambda wildcards, attempt: plan.report_memory() * attempt,
-        runtime=lambda wildcards, attempt: 60 * attempt,
+        runtime=60,
     params:
         flags=lambda wildcards: plan.report_flags(),
         contents=[contents.digest(file) for file in plan.references()],
