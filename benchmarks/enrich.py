@@ -156,7 +156,7 @@ def screen(device: Device, work: Work, clock: Clock) -> Molecules:
     """Dock all molecules of a target, each once, as a campaign's controls count them."""
     target = Target.of(work.pocket)
     parts: list[Molecules] = []
-    again = 0
+    again, seen = 0, set[str]()
     for group in GROUPS:
         for file in work.parts(group):
             entries: Entries = read(file, LIGANDS, Entries)
@@ -181,7 +181,10 @@ def screen(device: Device, work: Work, clock: Clock) -> Molecules:
             groups = np.full(count, group)
             known = (heavy, properties.logp, properties.rings, rows)
             ledger: Ledger = read(file, LIGANDS, Ledger)
+            keys: list[str] = entries.key.tolist()
             is_first = ledger.status != Status.DUPLICATE
+            is_first &= np.array([not key or key not in seen for key in keys], bool)
+            seen.update(keys)
             again += int(np.count_nonzero(~is_first))
             parts.append(Molecules(groups, entries.name, *known, single, score).some(is_first))
     if again:

@@ -12,7 +12,8 @@ this engine more. Shares have Wilson intervals of 95 %, differences bootstrap in
 
 FILE gets a line of JSON for the run, then one for each complex as soon as it is done, then the
 summary. Complexes that are in FILE by the same code, settings, cores and device are not docked
-again, so a run that was stopped goes on; another run's FILE is refused.
+again, so a run that was stopped goes on; another run's FILE is refused. To try a complex again that
+failed, delete its line.
 
 With gnina's networks (--set 'score.functions=["vina","ad4","gnina"]') "best-scored" is the pose
 that they helped to choose, and "by physics" the one of the same run that energies alone choose.

@@ -99,9 +99,10 @@ def test_a_module_asks_for_the_verdicts_and_refuses_what_the_workflow_does(
     assert result.returncode == 0, result.stdout
     found = jobs(result.stdout)
     assert (found["screening_accept"], found["screening_aggregate"]) == (2, 1)
-    result = snakemake(tmp_path, "--dry-run", "final", "--keep-incomplete", root=tmp_path)
-    assert result.returncode == 1
-    assert "keep-incomplete takes half-written files for complete; leave it out" in result.stdout
+    for asked in ("final", "screening_validate"):
+        result = snakemake(tmp_path, "--dry-run", asked, "--keep-incomplete", root=tmp_path)
+        assert result.returncode == 1
+        assert "keep-incomplete takes half-written files for complete" in result.stdout
 
 
 def test_braces_in_names_of_users_are_no_wildcards(

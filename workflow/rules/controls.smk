@@ -88,5 +88,5 @@ rule accept:
 rule validate:
     input:
         accepted(),
-        lambda wildcards: recorded(),
+        lambda wildcards: [*([] if MAIN else refused()), *recorded()],
     localrule: True

@@ -10,7 +10,7 @@ LISTED = f"<results>/.parts-{plan.digest[:16]}"
 rule manifest:
     input:
         crystals=given(lambda wildcards: plan.crystals()),
-        # Of a module there is no other place for what must hold of every run.
+        # Of a module Snakemake does nothing at the start, where this is asked else.
         nothing=lambda wildcards: [] if MAIN else [*refused(), *recorded()],
     output:
         table=report(
