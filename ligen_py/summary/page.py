@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 
 import jinja2
@@ -56,6 +57,8 @@ SCREENED = frozenset(("dock", "lga", "filter", "refine", "score", "screen"))
 
 POLAR = frozenset("HSMX")
 
+HERE = Path(__file__).parent
+
 
 def page_of(
     dossiers: Sequence[Dossier],
@@ -72,9 +75,36 @@ def page_of(
     A campaign of searches alone has no dossiers and no `runs`. `networks` is the run record of what
     networks say.
     """
-    here = Path(__file__).parent
+    known = list(dict.fromkeys(name for one in dossiers for name in one.target.functions))
+    known += ["gnina"] if networks and "gnina" not in known else []
+    # The files are the program's own; no data are in them.
+    style, *scripts = (Markup((HERE / name).read_text(encoding="utf-8")) for name in ASSETS)
+    return _page().render(
+        citations=citations(known),
+        date=date,
+        dossiers=dossiers,
+        effort=effort,
+        files=files,
+        methods=methods(dossiers, runs, effort) if runs else [],
+        runs=[
+            *(_runs(runs) if runs else ()),
+            *([_run("networks", networks)] if networks else ()),
+            *_runs_of(searches),
+        ],
+        scripts=scripts,
+        searches=searches,
+        selectivity=selectivity(dossiers),
+        style=style,
+        throughput=_throughput(dossiers, times),
+        times=times,
+    )
+
+
+@cache
+def _page() -> jinja2.Template:
+    """The page's template, which takes time to compile; a process may write several pages."""
     environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(here),
+        loader=jinja2.FileSystemLoader(HERE),
         keep_trailing_newline=True,
         autoescape=True,
         undefined=jinja2.StrictUndefined,
@@ -113,29 +143,7 @@ def page_of(
         x_of_rank=_x_of_rank,
         **{name: getattr(figures, name) for name in ("HEIGHT", "LEFT", "RIGHT", "WIDTH")},
     )
-    known = list(dict.fromkeys(name for one in dossiers for name in one.target.functions))
-    known += ["gnina"] if networks and "gnina" not in known else []
-    # The files are the program's own; no data are in them.
-    style, *scripts = (Markup((here / name).read_text(encoding="utf-8")) for name in ASSETS)
-    return environment.get_template(TEMPLATES[0]).render(
-        citations=citations(known),
-        date=date,
-        dossiers=dossiers,
-        effort=effort,
-        files=files,
-        methods=methods(dossiers, runs, effort) if runs else [],
-        runs=[
-            *(_runs(runs) if runs else ()),
-            *([_run("networks", networks)] if networks else ()),
-            *_runs_of(searches),
-        ],
-        scripts=scripts,
-        searches=searches,
-        selectivity=selectivity(dossiers),
-        style=style,
-        throughput=_throughput(dossiers, times),
-        times=times,
-    )
+    return environment.get_template(TEMPLATES[0])
 
 
 def _number(value: float, digits: int = 2) -> str:
