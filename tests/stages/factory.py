@@ -1,5 +1,6 @@
 """Small campaigns made by hand: real molecules, invented poses and scores."""
 
+import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -253,6 +254,20 @@ def write_part(
         {"xscore": terms},
     )
     return part
+
+
+def copied(parts: Sequence[PartFiles], source: Path, folder: Path) -> list[PartFiles]:
+    """The parts in a copy of their folder, with all else that lies there."""
+    shutil.copytree(source, folder, dirs_exist_ok=True)
+
+    def there(path: Path) -> Path:
+        return folder / path.relative_to(source)
+
+    found = []
+    for part in parts:
+        files: dict[str, Any] = {name: there(getattr(part, name)) for name in FILES}
+        found.append(replace(part, **files, crystal=part.crystal and there(part.crystal)))
+    return found
 
 
 def write_manifest(path: Path, parts: Sequence[PartFiles]) -> Path:

@@ -26,7 +26,7 @@ from ligen_py.summary.dossier import dossier_of
 from ligen_py.summary.facts import targets_of
 from tests.edited import edited
 from tests.placed import placed, started
-from tests.stages.factory import POSES, Molecule, prepared, write_manifest, write_part
+from tests.stages.factory import POSES, Molecule, copied, prepared, write_manifest, write_part
 
 FIRST = [
     Molecule("ethanol", "CCO", 5.0),
@@ -40,6 +40,8 @@ SECOND = [
     Molecule("ether", "CCOCC", 7.25),
 ]
 REFERENCE = "CC(=O)c1ccc(OCC)cc1"
+
+pytestmark = pytest.mark.usefixtures("one_core")
 
 
 @dataclass(frozen=True)
@@ -61,9 +63,8 @@ class Made:
 
 
 def test_a_manifest_of_other_parts_than_the_config_describes_is_refused(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    made: Made, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    made = make(tmp_path)
     described = read_manifest(made.manifest).digest()
     assert made.run("--parts", described, "--effort", "draft") == 0
     with h5py.File(made.output) as file:
@@ -76,9 +77,8 @@ def test_a_manifest_of_other_parts_than_the_config_describes_is_refused(
 
 
 def test_without_the_digest_a_line_says_that_nothing_was_compared(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    made: Made, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    made = make(tmp_path)
     words = ["--manifest", str(made.manifest), "--output", str(made.output)]
     assert aggregate.main(words) == 0
     assert f"{made.manifest}: not compared with a config" in capsys.readouterr().err
@@ -106,14 +106,30 @@ def make(folder: Path, first: list[Molecule] = FIRST, second: list[Molecule] = S
     return Made(folder, parts, write_manifest(folder / "manifest.tsv", parts))
 
 
+@pytest.fixture(scope="module")
+def made_once(tmp_path_factory: pytest.TempPathFactory) -> Made:
+    """What a test gets is a copy, which it may change."""
+    return make(tmp_path_factory.mktemp("made"))
+
+
 @pytest.fixture
-def made(tmp_path: Path) -> Made:
-    return make(tmp_path)
+def made(made_once: Made, tmp_path: Path) -> Made:
+    parts = copied(made_once.parts, made_once.folder, tmp_path)
+    return Made(tmp_path, parts, write_manifest(tmp_path / "manifest.tsv", parts))
 
 
-def test_the_ranking_by_hand(made: Made) -> None:
+@pytest.fixture(scope="module")
+def aggregated(made_once: Made, tmp_path_factory: pytest.TempPathFactory) -> Made:
+    """A campaign that has been aggregated, to be read only."""
+    folder = tmp_path_factory.mktemp("aggregated")
+    parts = copied(made_once.parts, made_once.folder, folder)
+    made = Made(folder, parts, write_manifest(folder / "manifest.tsv", parts))
     assert made.run() == 0
-    with open_campaign(made.output) as campaign:
+    return made
+
+
+def test_the_ranking_by_hand(aggregated: Made) -> None:
+    with open_campaign(aggregated.output) as campaign:
         assert (campaign.targets, campaign.libraries) == (["human", "yeast"], ["lib"])
         for name in campaign.targets:
             best = campaign.target(name).best(10)
@@ -130,9 +146,8 @@ def test_the_ranking_by_hand(made: Made) -> None:
             assert best.scored.key.tolist() == keys
 
 
-def test_a_campaign_of_some_molecules_is_a_small_file(made: Made) -> None:
-    assert made.run() == 0
-    assert made.output.stat().st_size < 1_000_000
+def test_a_campaign_of_some_molecules_is_a_small_file(aggregated: Made) -> None:
+    assert aggregated.output.stat().st_size < 1_000_000
 
 
 def test_a_ligand_counts_in_the_conformation_where_it_scores_best(tmp_path: Path) -> None:
@@ -215,9 +230,8 @@ def test_consensus_of_two_functions_ranks_and_is_reported(
     assert table[1].startswith("1,phenylacetic acid,-2.0,5.0,")
 
 
-def test_the_ledger_by_hand(made: Made) -> None:
-    assert made.run() == 0
-    with open_campaign(made.output) as campaign:
+def test_the_ledger_by_hand(aggregated: Made) -> None:
+    with open_campaign(aggregated.output) as campaign:
         target = campaign.target("human")
         counts = target.counts()
         rows = zip(
@@ -401,9 +415,8 @@ def test_the_stored_poses_are_the_best_poses_of_the_best_ligands(made: Made) -> 
     assert (ether.xyz == expected).all()
 
 
-def test_the_control_is_measured_and_kept_out_of_the_ranking(made: Made) -> None:
-    assert made.run() == 0
-    part = made.parts[-1]
+def test_the_control_is_measured_and_kept_out_of_the_ranking(aggregated: Made) -> None:
+    part = aggregated.parts[-1]
     ligands: Ligands = read(part.ligands, LIGANDS, Ligands)
     kept: Poses = read(part.refined, REFINED, Poses)
     mol = placed(ligands.molecule, ligands.xyz)
@@ -424,7 +437,7 @@ def test_the_control_is_measured_and_kept_out_of_the_ranking(made: Made) -> None
         min(np.sqrt(((pose[list(m)] - start) ** 2).sum(axis=1).mean()) for m in maps)
         for pose in xyz
     ]
-    with open_campaign(made.output) as campaign:
+    with open_campaign(aggregated.output) as campaign:
         control = campaign.target("human").control()
         assert control.name.tolist() == ["REF"]
         assert control.score.tolist() == [8.5]
@@ -456,11 +469,10 @@ def test_a_failed_control_says_why(made: Made) -> None:
         assert not len(control.rmsd)
 
 
-def test_the_provenance_of_every_part_is_kept_once(made: Made) -> None:
-    assert made.run() == 0
-    with open_campaign(made.output) as campaign:
+def test_the_provenance_of_every_part_is_kept_once(aggregated: Made) -> None:
+    with open_campaign(aggregated.output) as campaign:
         parts, runs = campaign.parts(), campaign.runs()
-    assert len(parts.run) == 4 * len(made.parts)
+    assert len(parts.run) == 4 * len(aggregated.parts)
     assert runs.kind.tolist() == ["ligands", "pocket", "refined", "scores"]
     assert runs.device.tolist() == ["", "", "", "a device"]
     assert '"max_num_poses": 30' in runs.settings[2]
@@ -477,22 +489,19 @@ def test_equal_runs_write_equal_bytes(made: Made) -> None:
 
 
 @pytest.mark.parametrize("jobs", ["2", "3"])
-def test_the_bytes_do_not_depend_on_the_number_of_processes(made: Made, jobs: str) -> None:
-    assert made.run("--jobs", "1") == 0
-    first = made.output.read_bytes()
+def test_the_bytes_do_not_depend_on_the_number_of_processes(
+    made: Made, aggregated: Made, jobs: str
+) -> None:
     assert made.run("--jobs", jobs) == 0
-    assert made.output.read_bytes() == first
+    assert made.output.read_bytes() == aggregated.output.read_bytes()
 
 
-def test_the_bytes_do_not_depend_on_the_folder(tmp_path: Path) -> None:
-    found = []
-    for name in ("here", "elsewhere/deep"):
-        folder = tmp_path / name
-        folder.mkdir(parents=True)
-        made = make(folder)
-        assert made.run() == 0
-        found.append(made.output.read_bytes())
-    assert found[0] == found[1]
+def test_the_bytes_do_not_depend_on_the_folder(tmp_path: Path, aggregated: Made) -> None:
+    folder = tmp_path / "elsewhere/deep"
+    folder.mkdir(parents=True)
+    made = make(folder)
+    assert made.run() == 0
+    assert made.output.read_bytes() == aggregated.output.read_bytes()
 
 
 def test_a_part_without_ligands_is_no_harm(tmp_path: Path) -> None:

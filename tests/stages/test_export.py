@@ -19,6 +19,7 @@ from rdkit import Chem
 from ligen_py import aggregate, export
 from ligen_py.records.functions.ad4 import Ad4Type
 from ligen_py.store.campaign import kept_poses
+from ligen_py.store.campaign.manifest import PartFiles
 from ligen_py.summary import molecule as summary
 from ligen_py.summary.scripts import Scene, chimerax
 from tests import pdbqt
@@ -27,6 +28,7 @@ from tests.placed import started
 from tests.stages.factory import (
     POSES,
     Molecule,
+    copied,
     prepared,
     receptor,
     write_manifest,
@@ -55,14 +57,25 @@ MOLECULES = [
 ]
 
 
-@pytest.fixture
-def campaign(tmp_path: Path) -> Path:
-    parts = [write_part(tmp_path, target, "lib", "1-of-1", MOLECULES) for target in ("a", "b")]
-    write_manifest(tmp_path / "manifest.tsv", parts)
-    output = tmp_path / "campaign.h5"
-    flags = ["--manifest", str(tmp_path / "manifest.tsv"), "--output", str(output), "--quiet"]
+pytestmark = pytest.mark.usefixtures("one_core")
+
+
+@pytest.fixture(scope="module")
+def aggregated(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[PartFiles]]:
+    """A campaign and its parts, made once; what a test gets is a copy, which it may change."""
+    folder = tmp_path_factory.mktemp("aggregated")
+    parts = [write_part(folder, target, "lib", "1-of-1", MOLECULES) for target in ("a", "b")]
+    manifest, output = write_manifest(folder / "manifest.tsv", parts), folder / "campaign.h5"
+    flags = ["--manifest", str(manifest), "--output", str(output), "--quiet"]
     assert aggregate.main([*flags, "--top-poses", "10"]) == 0
-    return output
+    return output, parts
+
+
+@pytest.fixture
+def campaign(aggregated: tuple[Path, list[PartFiles]], tmp_path: Path) -> Path:
+    made, parts = aggregated
+    write_manifest(tmp_path / "manifest.tsv", copied(parts, made.parent, tmp_path))
+    return tmp_path / made.name
 
 
 def run(campaign: Path, *flags: str) -> int:

@@ -22,6 +22,9 @@ MOLECULES = [
 ]
 
 
+pytestmark = pytest.mark.usefixtures("one_core")
+
+
 @pytest.fixture(scope="module")
 def campaign(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("pick")

@@ -5,6 +5,7 @@ import importlib.util
 import json
 import os
 import shlex
+import shutil
 import subprocess
 import sys
 from collections import Counter
@@ -48,13 +49,23 @@ MOLECULES = [
 ]
 
 
-@pytest.fixture
-def campaign(tmp_path: Path) -> Path:
-    parts = [write_part(tmp_path, target, "lib", "1-of-1", MOLECULES) for target in ("a", "b")]
-    manifest = write_manifest(tmp_path / "manifest.tsv", parts)
-    output = tmp_path / "campaign.h5"
+pytestmark = pytest.mark.usefixtures("one_core")
+
+
+@pytest.fixture(scope="module")
+def aggregated(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Made once; what a test gets is a copy, which it may change."""
+    folder = tmp_path_factory.mktemp("aggregated")
+    parts = [write_part(folder, target, "lib", "1-of-1", MOLECULES) for target in ("a", "b")]
+    manifest = write_manifest(folder / "manifest.tsv", parts)
+    output = folder / "campaign.h5"
     assert aggregate.main(["--manifest", str(manifest), "--output", str(output), "--quiet"]) == 0
     return output
+
+
+@pytest.fixture
+def campaign(aggregated: Path, tmp_path: Path) -> Path:
+    return shutil.copy(aggregated, tmp_path / aggregated.name)
 
 
 def ask(campaign: Path, capsys: pytest.CaptureFixture[str], *words: str) -> list[list[str]]:

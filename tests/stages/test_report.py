@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 from dataclasses import replace
 from html import unescape
 from html.parser import HTMLParser
@@ -35,28 +36,41 @@ def library() -> list[Molecule]:
     return [*found, Molecule("unread", "C(", None), Molecule("unscored", "CCN=O", None)]
 
 
-@pytest.fixture
-def campaign(tmp_path: Path) -> Path:
+pytestmark = pytest.mark.usefixtures("one_core")
+
+
+@pytest.fixture(scope="module")
+def aggregated(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Made once; what a test gets is a copy of its folder, which it may change."""
+    folder = tmp_path_factory.mktemp("aggregated")
     molecules = library()
     molecules[2] = Molecule(HOSTILE, molecules[2].smiles, 18.0)
-    crystal = tmp_path / "crystal.sdf"
+    crystal = folder / "crystal.sdf"
     mol = started(prepared(REFERENCE).states[0].shape)
     crystal.write_text(Chem.MolToMolBlock(mol))
     reference = [Molecule("REF", REFERENCE, 8.5)]
     parts = [
-        write_part(tmp_path, "alpha", "lib", "1-of-1", molecules),
-        write_part(tmp_path, "beta", "lib", "1-of-1", molecules),
-        write_part(tmp_path, "alpha", "control-alpha", "1-of-1", reference, crystal=crystal),
+        write_part(folder, "alpha", "lib", "1-of-1", molecules),
+        write_part(folder, "beta", "lib", "1-of-1", molecules),
+        write_part(folder, "alpha", "control-alpha", "1-of-1", reference, crystal=crystal),
     ]
-    manifest = write_manifest(tmp_path / "manifest.tsv", parts)
-    flags = ["--manifest", str(manifest), "--output", str(tmp_path / "campaign.h5"), "--quiet"]
+    manifest = write_manifest(folder / "manifest.tsv", parts)
+    flags = ["--manifest", str(manifest), "--output", str(folder / "campaign.h5"), "--quiet"]
     assert aggregate.main(flags) == 0
-    return tmp_path / "campaign.h5"
+    return folder / "campaign.h5"
+
+
+@pytest.fixture
+def campaign(aggregated: Path, tmp_path: Path) -> Path:
+    shutil.copytree(aggregated.parent, tmp_path, dirs_exist_ok=True)
+    return tmp_path / aggregated.name
 
 
 def run(campaign: Path, *flags: str) -> int:
+    """Report a campaign; few of its hits are analysed, unless the flags ask for more."""
     page = campaign.parent / "report.html"
-    return report.main(["--campaign", str(campaign), "--output", str(page), *flags])
+    words = ["--campaign", str(campaign), "--output", str(page), "--hits", "3"]
+    return report.main([*words, *flags])
 
 
 class Page(HTMLParser):
@@ -204,7 +218,8 @@ def test_groups_are_told_as_measured(campaign: Path, capsys: pytest.CaptureFixtu
 
 
 def test_the_page_stands_alone_and_escapes_names(campaign: Path) -> None:
-    assert run(campaign, "--groups", json.dumps({"few": ["m1", "m7", HOSTILE, "gone"]})) == 0
+    groups = json.dumps({"few": ["m1", "m7", HOSTILE, "gone"]})
+    assert run(campaign, "--groups", groups, "--hits", "20") == 0
     text = (campaign.parent / "report.html").read_text(encoding="utf-8")
     page = Page(text)
     assert page.tags.count("script") == 4  # data of two targets, two scripts
@@ -227,8 +242,9 @@ def test_the_page_stands_alone_and_escapes_names(campaign: Path) -> None:
 
 def test_equal_runs_write_equal_bytes(campaign: Path) -> None:
     pages = []
-    for _ in range(2):
-        assert run(campaign, "--groups", '{"g": ["m1", "m2", "m3", "m4", "m5", "m6"]}') == 0
+    flags = ["--groups", '{"g": ["m1", "m2", "m3", "m4", "m5", "m6"]}', "--hits", "20"]
+    for jobs in ("1", "2"):
+        assert run(campaign, *flags, "--jobs", jobs) == 0
         pages.append((campaign.parent / "report.html").read_bytes())
     assert pages[0] == pages[1]
 
