@@ -1,3 +1,6 @@
+import fcntl
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -16,6 +19,17 @@ PROTEIN = DHFR / "1ia1_protein_one_lig_removed.pdb"
 REFERENCE = DHFR / "1ia1_ligand.sdf"
 
 
+@contextmanager
+def one_process(factory: pytest.TempPathFactory) -> Iterator[None]:
+    """No other process of this run of the tests does its own, which compiles the same programs.
+
+    Whoever comes second finds them in the cache.
+    """
+    with (factory.getbasetemp().parent / "compiling").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
 @pytest.fixture(scope="session")
 def pocket() -> Pocket:
     return Pocket.from_pdb(PROTEIN, site=REFERENCE, chains="B", radius=8, name="dhfr")
@@ -23,7 +37,8 @@ def pocket() -> Pocket:
 
 @pytest.fixture(scope="session")
 def mini(tmp_path_factory: pytest.TempPathFactory) -> Mini:
-    return Mini(tmp_path_factory.mktemp("mini"), control=True).run()
+    with one_process(tmp_path_factory):
+        return Mini(tmp_path_factory.mktemp("mini"), control=True).run()
 
 
 @pytest.fixture(scope="session")

@@ -6,14 +6,18 @@ from pathlib import Path
 import pytest
 
 from tests import notebook
+from tests.api.conftest import one_process
 
 BOOK = Path(__file__).parents[2] / "docs" / "python.ipynb"
 
 
-def test_the_notebook_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_notebook_runs(
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     book = json.loads(BOOK.read_text(encoding="utf-8"))
-    found = notebook.run(book)
+    with one_process(tmp_path_factory):
+        found = notebook.run(book)
     stored = [cell["outputs"] for cell in notebook.code_cells(book)]
     assert [[out["output_type"] for out in outputs] for outputs in found] == [
         [out["output_type"] for out in outputs] for outputs in stored
