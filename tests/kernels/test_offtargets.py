@@ -126,6 +126,8 @@ def example(name: str, *, small: bool) -> tuple[Query, list[bytes], list[tuple[o
 def test_the_twin_agrees(device: Device, tmp_path: Path, name: str) -> None:
     if device.is_simulator and name == "large bulges":
         pytest.skip("Oclgrind 21 lacks an instruction that its compiler makes (llvm.usub.sat)")
+    if not device.is_simulator and name == "bulges":
+        pytest.skip("as large bulges and more than a word, with numbers that take no other way")
     if name not in ("PAM first", "more than a word"):  # these have every branch
         leave_to_the_first(device)
     query, records, wanted = example(name, small=device.is_simulator)
