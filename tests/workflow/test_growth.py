@@ -18,6 +18,7 @@ from snakemake.api import ConfigSettings, ResourceSettings, SnakemakeApi
 from ligen_py import verify
 from ligen_py.store.campaign.manifest import read_manifest
 from ligen_py.store.campaign.reader import open_campaign
+from tests.workflow.forked import snakemake
 from tests.workflow.small import ROOT, campaign, run_local
 from tests.workflow.test_plan import jobs
 
@@ -194,9 +195,8 @@ def test_a_larger_workflow_uses_it_as_a_module(folder: Path) -> None:
         config = settings()
         config["libraries"]["drugs"]["chunks"] = chunks
         (folder / "my" / "config.yaml").write_text(yaml.safe_dump({"screening": config}))
-        command = [sys.executable, "-m", "snakemake", "--cores", "2"]
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stderr
+        done = snakemake(folder, ["--cores", "2"])
+        assert done.returncode == 0, done.stdout
         assert ranked(folder) == {"dhfr": BEFORE}
 
 
