@@ -44,7 +44,7 @@ def open_file(path: Path, kind: Kind) -> Iterator[h5py.File]:
 @contextmanager
 def _open_file(path: Path, kind: Kind) -> Iterator[h5py.File]:
     held = _held.get()
-    if held is None:
+    if held is None or _is_searched.get():  # what is kept open has been checked
         with _opened(path, kind) as file, content_of(path, kind):
             yield file
         return

@@ -22,7 +22,7 @@ from ligen_py.settings.score import ScoreSettings
 from ligen_py.store.campaign.layout import CAMPAIGN, Control, Scored
 from ligen_py.store.campaign.reader import open_campaign
 from ligen_py.store.campaign.writer import new_campaign
-from ligen_py.store.files.read import kind_of, read, read_columns
+from ligen_py.store.files.read import files_kept_open, kind_of, read, read_columns, searched
 from ligen_py.store.files.seal import LENGTH
 from ligen_py.store.files.table import Table, growing_column, text_rows
 from ligen_py.store.files.text import write_texts
@@ -333,3 +333,17 @@ def test_texts_that_are_all_empty_are_known_by_their_lengths(tmp_path: Path) -> 
         for rows in (slice(None), slice(0, 4), slice(0, 3, 2), slice(2, 2), slice(3, 5)):
             assert text_rows(column, rows).tolist() == words[rows].tolist()
         assert text_rows(column, np.array([0, 4])).tolist() == ["", "late"]
+
+
+def test_a_search_reads_a_file_without_its_checksum_and_the_next_reader_checks_it(
+    tmp_path: Path,
+) -> None:
+    path = write_scores(tmp_path / "s.h5")
+    data = bytearray(path.read_bytes())
+    data[-9] ^= 1  # in the digest, behind what HDF5 reads
+    path.write_bytes(data)
+    with files_kept_open():
+        with searched():
+            assert len(read_columns(path, SCORES, ("scores/best",))["scores/best"])
+        with pytest.raises(InputError, match="damaged"):
+            read_columns(path, SCORES, ("scores/best",))
