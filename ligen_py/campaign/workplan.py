@@ -47,7 +47,7 @@ from ligen_py.settings.searches import AntiTarget
 from ligen_py.settings.section import Section
 from ligen_py.settings.source import Source
 from ligen_py.store.campaign.layout import CONFIG
-from ligen_py.store.campaign.manifest import Manifest, PartFiles, read_manifest
+from ligen_py.store.campaign.manifest import Listed, Manifest, PartFiles, digest_of, read_manifest
 from ligen_py.store.campaign.parsed_library import parsed_chunks
 
 CONTROL_FILES = ("actives", "decoys")
@@ -683,13 +683,27 @@ class Workplan:
 
     @cached_property
     def digest(self) -> str:
-        """Digest of all parts: a manifest with another one is not of this campaign."""
-        return self.manifest().digest()
+        """Digest of all parts: a manifest with another one is not of this campaign.
+
+        Every job on a cluster makes it again. It names no files: those take most of the time.
+        """
+        return digest_of(
+            Listed(f"{pocket}/{library}/{chunk}", file.name, control, crystal)
+            for pocket in self.pockets
+            for library in self._libraries_of(pocket)
+            for control, crystal in (self._redocked(pocket, library),)
+            for chunk, file in self._chunk_files[library].items()
+        )
+
+    def _redocked(self, pocket: str, library: str) -> tuple[bool, Path | None]:
+        """Whether a library is a pocket's control, and the reference ligand that its parts name."""
+        control = library.startswith(CONTROL)
+        # A reference ligand that cannot be docked again is at least shown beside the hits.
+        is_listed = control or self.control(pocket) is None
+        return control, self.crystal(pocket) if is_listed else None
 
     def _files_of(self, part: Part, results: str) -> PartFiles:
-        control = part.library.startswith(CONTROL)
-        # A reference ligand that cannot be docked again is at least shown beside the hits.
-        is_listed = control or self.control(part.target) is None
+        control, crystal = self._redocked(part.target, part.library)
         return PartFiles(
             target=self.pockets[part.target].target,
             conformation=self.pockets[part.target].conformation,
@@ -697,7 +711,7 @@ class Workplan:
             file=self._chunk_files[part.library][part.chunk].name,
             **_paths(part, results),
             control=control,
-            crystal=self.crystal(part.target) if is_listed else None,
+            crystal=crystal,
         )
 
     @property

@@ -263,6 +263,18 @@ def test_a_reference_without_bond_orders_makes_no_control(folder: Path) -> None:
     assert drawn.crystal is None
 
 
+@pytest.mark.parametrize("ligand", ["l.sdf", "l.pdb"])
+def test_the_digest_of_a_plan_is_that_of_its_manifest(folder: Path, ligand: str) -> None:
+    open_and_closed = {"open": "r.pdb", "closed": "r.pdb"}
+    targets = {
+        "a": {"receptor": open_and_closed, "site": {"ligand": ligand}},
+        "b": {"receptor": "r.pdb", "site": {"center": [0, 0, 0]}},
+    }
+    plan = Workplan.of(config(targets=targets), "c.yaml", folder)
+    assert plan.digest == plan.manifest().digest()
+    assert plan.every_source() == [folder / name for name in ("r.pdb", ligand, "lib.smi")]
+
+
 def test_the_manifest_is_what_aggregate_reads(folder: Path, tmp_path: Path) -> None:
     plan = Workplan.of(config(), "c.yaml", folder)
     table = tmp_path / "manifest.tsv"

@@ -3,10 +3,11 @@
 import csv
 import hashlib
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ligen_py.chain import FILES
 from ligen_py.errors import InputError
@@ -15,6 +16,15 @@ from ligen_py.records.limits import NAME
 
 COLUMNS = ("target", "library", "file", *FILES, "control", "crystal", "conformation")
 """Columns of the table, tab-separated, named in its first line; files in the stages' order."""
+
+
+class Listed(NamedTuple):
+    """What is listed of a part wherever its files lie."""
+
+    label: str
+    file: str
+    control: bool
+    crystal: Path | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,23 +163,14 @@ class Manifest:
         What the other files hold is known by the run records. Raises InputError where a crystal
         pose is missing.
         """
-        for part in self.parts:
-            if part.crystal is not None and not part.crystal.is_file():
-                raise InputError(
-                    f"{part.crystal}: does not exist; give the reference ligand of the site"
-                )
-        return hashlib.sha256("\n".join(map("\t".join, self._listed())).encode()).hexdigest()
+        return digest_of(self._listed())
 
-    def _listed(self) -> list[tuple[str, str]]:
-        """Label of each part, and what else is listed of it wherever its files lie."""
-        return [
-            (part.label, f"{part.file}\t{int(part.control)}\t{_content(part.crystal)}")
-            for part in self.parts
-        ]
+    def _listed(self) -> Iterator[Listed]:
+        return (Listed(part.label, part.file, part.control, part.crystal) for part in self.parts)
 
     def differences(self, other: "Manifest") -> list[str]:
         """What `other` lists, lacks or lists otherwise than this manifest, in words."""
-        mine, theirs = self._listed(), other._listed()
+        mine, theirs = _in_words(self._listed()), _in_words(other._listed())
         if mine == theirs:
             return []
         here, there = dict(mine), dict(theirs)
@@ -181,6 +182,26 @@ class Manifest:
             if there.get(label, what) != what
         ]
         return found or ["lists the parts in another order"]
+
+
+def digest_of(parts: Iterable[Listed]) -> str:
+    """`Manifest.digest` of parts, for which their files need not be named.
+
+    Raises InputError where a crystal pose is missing.
+    """
+    listed = list(parts)
+    for crystal in dict.fromkeys(part.crystal for part in listed):
+        if crystal is not None and not crystal.is_file():
+            raise InputError(f"{crystal}: does not exist; give the reference ligand of the site")
+    return hashlib.sha256("\n".join(map("\t".join, _in_words(listed))).encode()).hexdigest()
+
+
+def _in_words(parts: Iterable[Listed]) -> list[tuple[str, str]]:
+    """Label of each part, and what else is listed of it; every crystal is read once."""
+    content = cache(_content)
+    return [
+        (part.label, f"{part.file}\t{int(part.control)}\t{content(part.crystal)}") for part in parts
+    ]
 
 
 def _content(crystal: Path | None) -> str:

@@ -6,7 +6,8 @@ import pytest
 
 from ligen_py.chain import FILES
 from ligen_py.errors import InputError
-from ligen_py.store.campaign.manifest import COLUMNS, PartFiles, read_manifest
+from ligen_py.store.campaign import manifest as manifests
+from ligen_py.store.campaign.manifest import COLUMNS, Listed, PartFiles, digest_of, read_manifest
 
 ROW = ["t", "lib", "m.smi", "t.h5", "l/1-of-1.h5", "p.h5", "k.h5", "r.h5", "s.h5", "0", "", ""]
 CONTROL = [
@@ -180,3 +181,20 @@ def test_the_digest_knows_the_parts_and_the_crystal_not_the_folder(tmp_path: Pat
     assert read_manifest(other).digest() != read_manifest(manifest(other, ROW)).digest()
     with pytest.raises(InputError, match=r"ref\.sdf: does not exist"):
         read_manifest(manifest(other, ROW, CONTROL)).digest()
+
+
+def test_a_crystal_of_many_parts_is_read_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    crystal = tmp_path / "ref.pdb"
+    crystal.write_text("C")
+    read: list[Path] = []
+
+    def digest(path: Path) -> str:
+        read.append(path)
+        return "d"
+
+    monkeypatch.setattr(manifests, "file_digest", digest)
+    parts = [Listed(f"t/lib/{chunk}", "lib.smi", False, crystal) for chunk in range(3)]
+    digest_of(parts)
+    assert read == [crystal]
