@@ -328,7 +328,9 @@ class Workplan:
 
     def every_source(self) -> list[Path]:
         """The files from outside that pockets, ligands and searches are made from."""
-        found = [self.sources(part, kind) for part in self.parts() for kind in FILES]
+        libraries = [name for pocket in self.pockets for name in self._libraries_of(pocket)]
+        found = [self.pocket_sources(pocket) for pocket in self.pockets]
+        found += [[file.path for file in self.files(name)] for name in dict.fromkeys(libraries)]
         for section in SEARCHES:
             for search in getattr(self.settings, section):
                 found.append(self.searches.sources(section, search))
