@@ -531,7 +531,12 @@ class Workplan:
 
     def paths(self, template: str) -> list[str]:
         """A path template with {target}, {library} and {chunk} for every part, without repeats."""
-        return list(dict.fromkeys(template.format(**part._asdict()) for part in self.parts()))
+        return list(
+            dict.fromkeys(
+                template.format(target=target, library=library, chunk=chunk)
+                for target, library, chunk in self.parts()
+            )
+        )
 
     def parse_options(self, library: str) -> ParseOptions:
         """Settings of `parse`; a control stays as drawn, without its crystal coordinates."""
