@@ -27,6 +27,7 @@ from ligen_py.records.ledger import Status
 from ligen_py.records.networks import NETWORKS, Judged
 from ligen_py.records.rows import no_rows
 from ligen_py.settings.networks import NetworksSettings
+from ligen_py.store.campaign import reader
 from ligen_py.store.campaign.manifest import PartFiles
 from ligen_py.store.campaign.reader import open_campaign
 from ligen_py.store.files import table
@@ -238,6 +239,25 @@ def test_structures_are_looked_at_until_there_are_enough(
     rows = ask(campaign, capsys, "--target", "a", "--smarts", "C", "--limit", "3")
     assert names(rows) == ["ether", "butane", "amine"]
     assert seen == [1, 2]
+
+
+def test_names_are_read_once_and_only_where_some_are_asked_for(
+    campaign: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of all unscored records they took 3 minutes for 10^8, for the best twenty molecules."""
+    seen = []
+
+    def texts(dataset: h5py.Dataset, rows: slice) -> np.ndarray:
+        seen.append(dataset.name.removeprefix("/targets/"))
+        return table.text_rows(dataset, rows)
+
+    monkeypatch.setattr(reader, "text_rows", texts)
+    libraries = ["/libraries", "/files"]
+    ask(campaign, capsys, "--top", "2")
+    assert seen == libraries
+    seen.clear()
+    ask(campaign, capsys, "--target", "a", "--name", "ethanol", "cut\x1b[31m")
+    assert sorted(seen) == sorted([*libraries, "a/left/name", "a/scored/name"])
 
 
 def test_the_commands_of_the_document_work_as_they_stand(

@@ -84,6 +84,7 @@ class TargetReader:
                 dataset_of(group, column, spec.metadata["dtype"], len(spec.metadata["dims"]))
         dataset_of(group, "ranking", np.dtype("i8"), 1)
         self._group = group
+        self._found: dict[tuple[str, frozenset[str]], np.ndarray] = {}
         self.name = str(group.name).rpartition("/")[2]
         for term in self.terms:
             dataset_of(group, f"terms/{term}", np.dtype("f4"), 1)
@@ -176,14 +177,19 @@ class TargetReader:
         )
 
     def _find(self, group: str, names: frozenset[str]) -> np.ndarray:
-        dataset = self._group[group]["name"]
-        found = [
-            start + row
-            for start in range(0, len(dataset), BLOCK)
-            for row, name in enumerate(text_rows(dataset, slice(start, start + BLOCK)))
-            if name in names
-        ]
-        return np.array(found, dtype="i8")
+        """Rows of a group whose name is one of `names`; all are read, once for each question."""
+        if not names:
+            return np.empty(0, "i8")
+        if (group, names) not in self._found:
+            dataset = self._group[group]["name"]
+            found = [
+                start + row
+                for start in range(0, len(dataset), BLOCK)
+                for row, name in enumerate(text_rows(dataset, slice(start, start + BLOCK)))
+                if name in names
+            ]
+            self._found[group, names] = np.array(found, dtype="i8")
+        return self._found[group, names]
 
     def poses(self, last: int, first: int = 0) -> Iterator[Pose]:
         """Best poses of the molecules at places first <= place < last of the ranking, best first.
