@@ -10,6 +10,7 @@ are matched, the correlation of their ranks, who came into the best and who left
 import argparse
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -84,15 +85,16 @@ def _compare(options: argparse.Namespace) -> None:
         raise UsageError("--output: a comparison has no poses; give .csv, .tsv, .jsonl or .parquet")
     for given in (options.a, options.b):
         cli.keep_input(options.output, _file(given)[0])
-    one, other = _ranking(options.a, "A"), _ranking(options.b, "B")
-    pairs = pairs_of(one, other)
-    if not len(pairs.one):
-        raise InputError(f"{one.label} and {other.label}: no molecule is ranked in both")
-    # What is read by a program is alone on the standard output.
-    to = sys.stdout if form == "table" or options.output else sys.stderr
-    for line in _words(one, other, pairs, options.best):
-        print(line, file=to)
-    write_answer(_table(one, other, pairs, options), form, options.output)
+    with _ranking(options.a, "A") as one, _ranking(options.b, "B") as other:
+        pairs = pairs_of(one, other)
+        if not len(pairs.one):
+            raise InputError(f"{one.label} and {other.label}: no molecule is ranked in both")
+        # What is read by a program is alone on the standard output.
+        to = sys.stdout if form == "table" or options.output else sys.stderr
+        for line in _words(one, other, pairs, options.best):
+            print(line, file=to)
+        table = _table(one, other, pairs, options)
+    write_answer(table, form, options.output)
 
 
 def _file(given: str) -> tuple[Path, str]:
@@ -103,8 +105,9 @@ def _file(given: str) -> tuple[Path, str]:
     return Path(given), ""
 
 
-def _ranking(given: str, which: str) -> Ranking:
-    """The ranking that an argument names."""
+@contextmanager
+def _ranking(given: str, which: str) -> Iterator[Ranking]:
+    """The ranking that an argument names, while its file is open."""
     path, target = _file(given)
     if not path.is_file():
         what = "is no file" if path.exists() else "does not exist"
@@ -116,9 +119,7 @@ def _ranking(given: str, which: str) -> Ranking:
                 f"(there are: {', '.join(campaign.targets)})"
             )
         found = campaign.target(target or campaign.targets[0])
-        order = found.order()
-        name, key, score = (found.column(name)[order] for name in ("name", "key", "score"))
-        return Ranking(f"{path}:{found.name}", name, key, score, score_definition(campaign))
+        yield Ranking.of(f"{path}:{found.name}", found, score_definition(campaign))
 
 
 def _words(one: Ranking, other: Ranking, pairs: Pairs, best: int) -> Iterator[str]:
@@ -153,7 +154,7 @@ def _words(one: Ranking, other: Ranking, pairs: Pairs, best: int) -> Iterator[st
 
 
 def _names(ranking: Ranking, places: np.ndarray) -> str:
-    names = [cut(readable(name)) for name in ranking.name[places[:NAMED]]]
+    names = [cut(readable(name)) for name in ranking.names(places[:NAMED])]
     more = f" and {len(places) - NAMED} more" if len(places) > NAMED else ""
     return f"{len(places)} ({', '.join(names)}{more})" if names else "none"
 
@@ -175,8 +176,8 @@ def _table(one: Ranking, other: Ranking, pairs: Pairs, options: argparse.Namespa
     order = np.argsort(keys[options.sort], kind="stable")[: limit or len(i)]
     i, j = i[order], j[order]
     columns = {
-        "name": one.name[i],
-        "name_b": other.name[j],
+        "name": one.names(i),
+        "name_b": other.names(j),
         "rank_a": i + 1,
         "rank_b": j + 1,
         "shift": shift[order],

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from ligen_py import aggregate, compare
+from ligen_py.summary.queries import comparison
 from tests.stages.factory import Molecule, write_manifest, write_part
 
 BEFORE = [
@@ -57,6 +58,17 @@ def test_what_came_and_what_went(two: tuple[str, str], capsys: pytest.CaptureFix
         ["ethanol", "ethanol", "1", "2", "-1"],
         ["amine", "amine", "3", "1", "2"],
     ]
+
+
+def test_the_pieces_of_names_do_not_matter(
+    two: tuple[str, str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = []
+    for size in (comparison.PIECE, 2):
+        monkeypatch.setattr(comparison, "PIECE", size)
+        assert compare.main([*two]) == 0
+        said.append(capsys.readouterr().out)
+    assert said[0] == said[1]
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,16 @@
 """The same molecules in two rankings: pairs, correlation of the ranks, who came and who went."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from hashlib import blake2b
 from statistics import NormalDist
 from typing import Any
 
 import numpy as np
+
+from ligen_py.store.campaign.reader import TargetReader
+from ligen_py.store.files.table import PIECE
 
 _LINE = re.compile(r"line-\d+")
 """The name of a record that has none."""
@@ -23,11 +27,42 @@ class Ranking:
 
     label: str
     name: np.ndarray
+    """Equal for equal names: hashes, as texts would take half a kilobyte a molecule."""
     key: np.ndarray
-    """Content keys: equal parents have equal keys."""
+    """Hashes of content keys: equal parents have equal keys."""
+    unnamed: np.ndarray
+    """Whether a record has no name, and is called after its line: bool."""
     score: np.ndarray
     scored_by: Mapping[str, Any]
     """What the score means, by setting."""
+    names: Callable[[np.ndarray], np.ndarray]
+    """Reads the names at some places."""
+
+    @classmethod
+    def of(cls, label: str, target: TargetReader, scored_by: Mapping[str, Any]) -> "Ranking":
+        """The ranking of a target, whose file stays open as long as names are read."""
+        order, size = target.order(), target.scored
+        name, key, unnamed = np.empty(size, "u8"), np.empty(size, "u8"), np.empty(size, bool)
+        for start in range(0, size, PIECE):
+            rows = slice(start, start + PIECE)
+            names = target.column("name", rows)
+            name[rows], key[rows] = _hashes(names), _hashes(target.column("key", rows))
+            unnamed[rows] = [_LINE.fullmatch(one) is not None for one in names]
+        return cls(
+            label=label,
+            name=name[order],
+            key=key[order],
+            unnamed=unnamed[order],
+            score=target.column("score")[order],
+            scored_by=scored_by,
+            names=lambda places: target.column("name", order[places]),
+        )
+
+
+def _hashes(texts: np.ndarray) -> np.ndarray:
+    """u8; any two of 10^8 texts share one with a probability of 3 in 10,000."""
+    octets = b"".join(blake2b(text.encode(), digest_size=8).digest() for text in texts)
+    return np.frombuffer(octets, "u8")
 
 
 @dataclass(frozen=True)
@@ -50,8 +85,7 @@ def pairs_of(one: Ranking, other: Ranking) -> Pairs:
     a name decides where the structures agree, or where neither has a partner by structure.
     """
     left, right = _partners(one.name, other.name)
-    unnamed = np.array([_LINE.fullmatch(name) is not None for name in one.name[left]], bool)
-    sure = ~unnamed | (one.key[left] == other.key[right])
+    sure = ~one.unnamed[left] | (one.key[left] == other.key[right])
     rest_one = np.setdiff1d(np.arange(len(one.name)), left[sure], assume_unique=True)
     rest_other = np.setdiff1d(np.arange(len(other.name)), right[sure], assume_unique=True)
     i, j = _partners(one.key[rest_one], other.key[rest_other])
@@ -66,23 +100,16 @@ def pairs_of(one: Ranking, other: Ranking) -> Pairs:
 
 
 def _partners(one: np.ndarray, other: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Places of the texts that occur once in both columns."""
-    import pyarrow
-    from pyarrow import compute
+    """Places of the values that occur once in both columns."""
 
-    def once(texts: np.ndarray) -> np.ndarray:
-        """Places of the texts that no other place has."""
-        codes = pyarrow.array(texts, pyarrow.string()).dictionary_encode().indices.to_numpy()
-        return np.flatnonzero(np.bincount(codes)[codes] == 1) if len(codes) else codes.astype("i8")
+    def once(values: np.ndarray) -> np.ndarray:
+        """Places of the values that no other place has."""
+        _, places, counts = np.unique(values, return_index=True, return_counts=True)
+        return places[counts == 1]
 
     left, right = once(one), once(other)
-    if not len(left) or not len(right):
-        return np.empty(0, "i8"), np.empty(0, "i8")
-    known = pyarrow.array(other[right], pyarrow.string())
-    found = compute.index_in(pyarrow.array(one[left], pyarrow.string()), value_set=known)
-    places = found.to_numpy(zero_copy_only=False)
-    has = ~np.isnan(places)
-    return left[has], right[places[has].astype("i8")]
+    _, i, j = np.intersect1d(one[left], other[right], assume_unique=True, return_indices=True)
+    return left[i], right[j]
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,10 @@ from ligen_py.summary.queries.comparison import Pairs, Ranking, correlation, pai
 
 
 def ranking(names: str, keys: str) -> Ranking:
-    texts = (np.array(text.split(), object) for text in (names, keys))
-    return Ranking("x", *texts, np.zeros(len(names.split()), "f4"), {})
+    name, key = (np.array(text.split(), object) for text in (names, keys))
+    unnamed = np.array([text.startswith("line-") for text in name], bool)
+    score = np.zeros(len(name), "f4")
+    return Ranking("x", name, key, unnamed, score, {}, name.__getitem__)
 
 
 def test_by_name_then_by_structure() -> None:
