@@ -17,9 +17,11 @@ from ligen_py.molecules.receptor.writing import receptor_pdb
 from ligen_py.records.functions.ad4 import Ad4Receptor
 from ligen_py.records.ligands import LIGANDS
 from ligen_py.records.pocket import POCKET, Receptor, Whole
+from ligen_py.store.campaign.best import origins
 from ligen_py.store.campaign.judged import Judgement, Judgements
 from ligen_py.store.campaign.kept_poses import KeptPoses
 from ligen_py.store.campaign.known import KnownFiles
+from ligen_py.store.campaign.layout import Pose
 from ligen_py.store.campaign.manifest import Manifest, PartFiles
 from ligen_py.store.campaign.reader import CampaignReader, TargetReader
 from ligen_py.store.files.parquet import parquet_bytes
@@ -67,12 +69,11 @@ class TargetFiles:
 
     def hits(self) -> Iterator[list[Posed]]:
         """The poses of each molecule, best first; molecules in the order of their ranks."""
-        for row, pose in ranked(self.campaign, self.target, self.count, self.judgements):
-            if self.poses == 1:
+        if self.poses == 1:
+            for row, pose in self._ranked():
                 yield [Posed(pose.molecule, pose.xyz, row)]
-                continue
-            where = row["library"], row["file"], int(row["line"])
-            kept = self._kept.of(*where, self.poses)
+            return
+        for (row, pose), kept in zip(self._ranked(), self._kept.best(self.poses), strict=True):
             with content_of(kept[0].source, LIGANDS):
                 xyz = [pose.xyz, *(rebuild(*other.genotype)[0] for other in kept[1:])]
             items = [
@@ -100,7 +101,16 @@ class TargetFiles:
     def _kept(self) -> KeptPoses:
         if self.manifest is None:
             raise ValueError("kept poses are found by the manifest")
-        return KeptPoses(self.manifest, self.target.name, self._known)
+        wanted = origins(self.campaign, self.target.name, self.count)
+        return KeptPoses(self.manifest, self.target.name, self._known, wanted)
+
+    def _ranked(self) -> Iterator[tuple[dict[str, str], Pose]]:
+        return ranked(self.campaign, self.target, self.count, self._others, self.judgements)
+
+    @cached_property
+    def _others(self) -> dict[int, list[str]]:
+        """The other names of the molecules, by row."""
+        return self.target.others(self.target.order()[: self.count])
 
     @property
     def columns(self) -> list[str]:
@@ -117,11 +127,7 @@ class TargetFiles:
     def network_sdf(self) -> Iterator[str]:
         """An SDF record for each molecule that networks judged, in the pose of their choice."""
         best = self.target.best(self.count)
-        for row, (items, pose) in zip(
-            best.row.tolist(),
-            ranked(self.campaign, self.target, self.count, self.judgements),
-            strict=True,
-        ):
+        for row, (items, pose) in zip(best.row.tolist(), self._ranked(), strict=True):
             found = (self.judgements or {}).get(row)
             if found is not None:
                 shown = {name: items[name] for name in OF_POSE} | _network_items(found)
@@ -136,7 +142,7 @@ class TargetFiles:
 
     def rows(self) -> Iterator[dict[str, str]]:
         """What is known of each molecule."""
-        for row, _ in ranked(self.campaign, self.target, self.count, self.judgements):
+        for row, _ in self._ranked():
             yield row
 
     def parquet(self) -> bytes:

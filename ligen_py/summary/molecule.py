@@ -1,6 +1,6 @@
 """What is reported of a ranked molecule, as text: items of its SDF record, cells of its line."""
 
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 
 from ligen_py.records.properties import COUNTS, PROPERTY_NAMES
 from ligen_py.store.campaign.judged import ITEMS, Judgement, Judgements
@@ -32,12 +32,15 @@ def ranked(
     campaign: CampaignReader,
     target: TargetReader,
     count: int,
+    others: Mapping[int, Sequence[str]],
     judgements: Judgements | None = None,
 ) -> Iterator[tuple[dict[str, str], Pose]]:
-    """Everything of the best `count` molecules of a target, and the best pose of each."""
+    """Everything of the best `count` molecules of a target, and the best pose of each.
+
+    `others` are their other names by row: asked for at once, since each time reads all duplicates.
+    """
     for start in range(0, min(count, target.size), PIECE):
         best = target.ranked(start, min(start + PIECE, count))
-        others = target.others(best.row)
         for i, pose in enumerate(target.poses(start + len(best.rank), start)):
             names = others.get(int(best.row[i]), [])
             row = facts(target.name, campaign, best, i, pose, names, judgements)

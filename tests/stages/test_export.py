@@ -20,6 +20,8 @@ from ligen_py import aggregate, export
 from ligen_py.records.functions.ad4 import Ad4Type
 from ligen_py.store.campaign import kept_poses
 from ligen_py.store.campaign.manifest import PartFiles
+from ligen_py.store.campaign.reader import TargetReader
+from ligen_py.store.files import read as reading
 from ligen_py.summary import molecule as summary
 from ligen_py.summary.scripts import Scene, chimerax
 from tests import pdbqt
@@ -217,28 +219,47 @@ def test_more_poses_stand_best_first(campaign: Path) -> None:
     assert len(Chem.SDMolSupplier(str(campaign.parent / "export/a.sdf"))) == POSES
 
 
-def test_the_lines_of_each_chunk_are_read_once_for_more_poses(
+def test_each_ligands_file_is_opened_twice_for_more_poses_whatever_the_number_of_molecules(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Best first, molecules come from any chunk in turn, and each read hashes a whole file."""
+    """Best first, molecules come from any chunk in turn, and each opening hashes a whole file."""
     parts = [
         write_part(tmp_path, "a", "lib", f"{k + 1}-of-3", MOLECULES[k::3], first_line=1 + 10 * k)
         for k in range(3)
     ]
     table, campaign = write_manifest(tmp_path / "manifest.tsv", parts), tmp_path / "campaign.h5"
     assert aggregate.main(["--manifest", str(table), "--output", str(campaign), "--quiet"]) == 0
-    read, plain = [], kept_poses.read_columns
+    opened, plain = [], reading._opened
 
     def counted(path: Path, *given: Any) -> Any:
-        read.append(path)
+        opened.append(path)
         return plain(path, *given)
 
-    monkeypatch.setattr(kept_poses, "read_columns", counted)
-    monkeypatch.setattr(kept_poses, "CHUNKS", 1)
+    monkeypatch.setattr(reading, "_opened", counted)
     assert run(campaign, "--poses", "2") == 0
     mols = Chem.SDMolSupplier(str(tmp_path / "export/a.sdf"))
     assert [mol.GetProp("_Name") for mol in mols][:6:2] == NAMES[:3]
-    assert sorted(read) == [part.ligands for part in parts]
+    for part in parts:  # once to find the molecules, once for their poses
+        assert opened.count(part.ligands) == 2
+    written = (tmp_path / "export/a.sdf").read_bytes()
+    monkeypatch.setattr(kept_poses, "PIECE", 6)
+    assert run(campaign, "--poses", "2") == 0
+    assert (tmp_path / "export/a.sdf").read_bytes() == written
+
+
+def test_duplicates_are_read_once_for_all_files(
+    campaign: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked, plain = [], TargetReader.others
+
+    def counted(self: TargetReader, rows: np.ndarray) -> dict[int, list[str]]:
+        asked.append(self.name)
+        return plain(self, rows)
+
+    monkeypatch.setattr(TargetReader, "others", counted)
+    monkeypatch.setattr(summary, "PIECE", 3)
+    assert run(campaign) == 0
+    assert asked == ["a", "b"]
 
 
 def test_pdbqt_is_a_file_a_pose(campaign: Path) -> None:

@@ -25,8 +25,10 @@ def best_molecules(campaign: CampaignReader, targets: Sequence[str], count: int)
 
 def origins(campaign: CampaignReader, target: str, count: int) -> list[Origin]:
     """The best `count` molecules of a target, best first."""
-    scored = campaign.target(target).best(count).scored
+    reader = campaign.target(target)
+    rows = reader.order()[:count]
+    columns = (reader.column(name, rows) for name in ("library", "file", "line"))
     return [
         Origin(campaign.libraries[library], campaign.files[file], int(line))
-        for library, file, line in zip(scored.library, scored.file, scored.line, strict=True)
+        for library, file, line in zip(*columns, strict=True)
     ]

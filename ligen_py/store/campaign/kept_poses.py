@@ -1,8 +1,8 @@
 """The kept poses of ranked molecules, best first; the campaign file has only the best of each."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -10,14 +10,18 @@ import numpy as np
 from ligen_py.errors import InputError
 from ligen_py.records.ligands import LIGANDS
 from ligen_py.records.scores import SCORES
+from ligen_py.store.campaign.best import Origin
 from ligen_py.store.campaign.known import KnownFiles
 from ligen_py.store.campaign.manifest import Manifest, PartFiles
 from ligen_py.store.campaign.part import Genotypes, Poses, read_best
 from ligen_py.store.files.read import column_of, files_kept_open, open_file, read_columns
 from ligen_py.store.files.terms import read_terms
 
-CHUNKS = 8
-"""Chunks whose records are remembered; the molecules of a ranking come from any of them."""
+PIECE = 100_000
+"""Poses held at a time, some 3 kB each; for each such piece, the chunks are read anew."""
+
+Chunk = tuple[PartFiles, ...]
+"""The same ligands against all conformations of a target."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,74 +41,95 @@ class KeptPose:
 class KeptPoses:
     """Finds the kept poses of molecules of one target by where their records stand."""
 
-    def __init__(self, manifest: Manifest, target: str, known: KnownFiles) -> None:
+    def __init__(
+        self, manifest: Manifest, target: str, known: KnownFiles, wanted: Sequence[Origin]
+    ) -> None:
+        """`wanted`: the records of the molecules, in any order."""
+        self._manifest = manifest
+        self._target = target
         self._known = known
-        self._chunks: dict[tuple[str, str], list[list[PartFiles]]] = {}
-        for library in manifest.libraries:
-            for members in manifest.chunks(target, library):
-                self._chunks.setdefault((library, members[0].file), []).append(members)
-        self._span = cache(_span)
-        self._lines = lru_cache(CHUNKS)(_lines)
-        self._part = lru_cache(CHUNKS)(read_best)
+        self._wanted = wanted
 
-    def of(self, library: str, file: str, line: int, count: int) -> list[KeptPose]:
-        """The `count` best poses of the record at a line of a library's file, best first.
+    def best(self, count: int) -> Iterator[list[KeptPose]]:
+        """The `count` best poses of each wanted record, best first; records as they were given.
 
-        Raises InputError where no part has this record, or its files are others by now.
+        Records of one chunk are read together, since those of a ranking come from any chunk in
+        turn, and opening a file reads it whole. Raises InputError where no part has one of the
+        records, or its files are others by now.
         """
-        chunks = [tuple(members) for members in self._chunks.get((library, file), ())]
-        spans = [self._span(members[0].ligands) for members in chunks]
-        found = [
-            members
-            for members, (first, last) in zip(chunks, spans, strict=True)
-            if first <= line <= last
-        ]
-        for members in found:
-            # Parts of a compressed library hold every n-th record, so that all of them span it.
-            if len(found) > 1 and line not in self._lines(members[0].ligands):
-                continue
-            for one in members:
-                self._known.require(one)
-            entries = np.flatnonzero(self._part(members).line == line)
-            if len(entries):
-                return list(self._best(members, int(entries[0]), count))
-        raise InputError(f"library {library}: no part contains the record at line {line} of {file}")
+        size = max(1, PIECE // count)
+        for start in range(0, len(self._wanted), size):
+            piece = self._places[start : start + size]
+            rows: dict[Chunk, list[int]] = {}
+            for chunk, row in piece:
+                rows.setdefault(chunk, []).append(row)
+            found = {chunk: self._of_chunk(chunk, some, count) for chunk, some in rows.items()}
+            for chunk, row in piece:
+                yield found[chunk][row]
 
-    def _best(self, members: tuple[PartFiles, ...], entry: int, count: int) -> Iterator[KeptPose]:
-        part = self._part(members)
-        ligand = next(row for row in part.scored() if part.entry[row] == entry)
-        files = members[part.member[ligand]]
-        with files_kept_open(), Poses(files) as poses:
-            rows = poses.kept(int(ligand))
-            kept = slice(rows.start, rows.stop)
-            terms = read_terms(files.scores, kept)
-            energy, restart = _numbers(files.scores, kept)
-            order = np.argsort(energy, kind="stable").tolist()
-            best = int(part.best[ligand]) - rows.start
-            order.sort(key=lambda number: number != best)
-            for number in order[:count]:
-                row = rows[number]
-                yield KeptPose(
-                    genotype=poses.genotypes(int(ligand), range(row, row + 1)),
-                    restart=int(restart[number]),
-                    energy=float(energy[number]),
-                    terms={
-                        f"{function}/{term}": float(values[number])
-                        for function, columns in terms.items()
-                        for term, values in columns.items()
-                    },
-                    source=files.ligands,
+    @cached_property
+    def _places(self) -> list[tuple[Chunk, int]]:
+        """The chunk of each wanted record, and its row there: the first that has it."""
+        lines: dict[tuple[str, str], list[int]] = {}
+        for library, file, line in self._wanted:
+            lines.setdefault((library, file), []).append(line)
+        found: dict[Origin, tuple[Chunk, int]] = {}
+        for library in dict.fromkeys(library for library, _ in lines):
+            for members in self._manifest.chunks(self._target, library):
+                first = members[0]
+                if (library, first.file) not in lines:
+                    continue
+                column = read_columns(first.ligands, LIGANDS, ("entries/line",))["entries/line"]
+                for row in np.flatnonzero(np.isin(column, lines[library, first.file])).tolist():
+                    origin = Origin(library, first.file, int(column[row]))
+                    found.setdefault(origin, (tuple(members), row))
+        for one in self._wanted:
+            if one not in found:
+                raise InputError(
+                    f"library {one.library}: no part contains the record at line {one.line} of "
+                    f"{one.file}"
                 )
+        return [found[one] for one in self._wanted]
+
+    def _of_chunk(self, chunk: Chunk, rows: list[int], count: int) -> dict[int, list[KeptPose]]:
+        """The `count` best poses of some records of a chunk, by their rows."""
+        for one in chunk:
+            self._known.require(one)
+        found: dict[int, list[KeptPose]] = {}
+        with files_kept_open():
+            part = read_best(chunk)
+            scored = part.scored()
+            ligands = scored[np.searchsorted(part.entry[scored], rows)]
+            for member in np.unique(part.member[ligands]).tolist():
+                with Poses(chunk[member]) as poses:
+                    for row, ligand in zip(rows, ligands.tolist(), strict=True):
+                        if part.member[ligand] == member:
+                            best = int(part.best[ligand])
+                            found[row] = list(_kept(poses, chunk[member], ligand, best, count))
+        return found
 
 
-def _lines(ligands: Path) -> np.ndarray:
-    return read_columns(ligands, LIGANDS, ("entries/line",))["entries/line"]
-
-
-def _span(ligands: Path) -> tuple[int, int]:
-    """First and last line of a chunk's records."""
-    line = _lines(ligands)
-    return (int(line.min()), int(line.max())) if len(line) else (1, 0)
+def _kept(poses: Poses, files: PartFiles, ligand: int, best: int, count: int) -> Iterator[KeptPose]:
+    """The `count` best poses of a ligand, that in row `best` first."""
+    rows = poses.kept(ligand)
+    kept = slice(rows.start, rows.stop)
+    terms = read_terms(files.scores, kept)
+    energy, restart = _numbers(files.scores, kept)
+    order = np.argsort(energy, kind="stable").tolist()
+    order.sort(key=lambda number: rows[number] != best)
+    for number in order[:count]:
+        row = rows[number]
+        yield KeptPose(
+            genotype=poses.genotypes(ligand, range(row, row + 1)),
+            restart=int(restart[number]),
+            energy=float(energy[number]),
+            terms={
+                f"{function}/{term}": float(values[number])
+                for function, columns in terms.items()
+                for term, values in columns.items()
+            },
+            source=files.ligands,
+        )
 
 
 def _numbers(scores: Path, kept: slice) -> tuple[np.ndarray, np.ndarray]:
