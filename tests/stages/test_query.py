@@ -35,6 +35,7 @@ from ligen_py.store.files.table import some_rows
 from ligen_py.store.files.write import TEXT, write, write_column
 from ligen_py.summary.queries import question
 from ligen_py.summary.queries.answer import table_of
+from ligen_py.summary.queries.columns import Molecules
 from ligen_py.summary.table import readable
 from tests.edited import edited
 from tests.stages.factory import Molecule, write_manifest, write_part
@@ -258,6 +259,17 @@ def test_names_are_read_once_and_only_where_some_are_asked_for(
     seen.clear()
     ask(campaign, capsys, "--target", "a", "--name", "ethanol", "cut\x1b[31m")
     assert sorted(seen) == sorted([*libraries, "a/left/name", "a/scored/name"])
+
+
+def test_the_best_are_the_first_of_the_ranking(
+    campaign: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All were ranked again, 27 bytes a molecule, for the best twenty."""
+    every = ask(campaign, capsys, "--target", "a", "--limit", "0", "--where", "score > -99")
+    monkeypatch.setattr(Molecules, "rank", None)
+    for count in (1, 3, 9):
+        rows = ask(campaign, capsys, "--target", "a", "--top", str(count))
+        assert rows == every[: count + 1]
 
 
 def test_the_commands_of_the_document_work_as_they_stand(

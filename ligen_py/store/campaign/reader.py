@@ -95,9 +95,9 @@ class TargetReader:
         self.stored = len(group["top/row"])
         """Molecules whose best pose is stored: the first of the ranking."""
 
-    def order(self) -> np.ndarray:
-        """Rows of `scored`, best first (i8)."""
-        return np.asarray(self._group["ranking"][...])
+    def order(self, count: int | None = None) -> np.ndarray:
+        """Rows of `scored`, best first (i8): the first `count`, or all."""
+        return np.asarray(self._group["ranking"][:count])
 
     def column(self, name: str, rows: slice | np.ndarray = slice(None)) -> np.ndarray:
         """A column of the scored records, or some rows of it in any order.

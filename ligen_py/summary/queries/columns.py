@@ -117,7 +117,8 @@ class Molecules:
 
     def _some(self, name: str, rows: np.ndarray) -> np.ndarray:
         if name == "rank":
-            return self.rank[rows]
+            is_best = np.array_equal(rows, self.target.order(len(rows)))
+            return np.arange(1, len(rows) + 1) if is_best else self.rank[rows]
         if name == "target":
             return np.full(len(rows), self.target.name, object)
         if name.startswith(INPUT):

@@ -186,6 +186,25 @@ class Question:
     def rows(self, molecules: Molecules, asked: Sequence[Molecules]) -> np.ndarray:
         """Scored rows of a target, one of those asked, that are the answer, in its order."""
         target, options = molecules.target, self.options
+        limit = options.limit if options.limit is not None else (0 if options.name else LIMIT)
+        filters = options.name, options.match, options.smarts, options.not_smarts, options.interacts
+        if limit and not (self.where or self.sort or any(filters)):
+            rows = target.order(limit + 1)
+        else:
+            rows = self._fitting(molecules)
+        found, is_all = rows[: limit or len(rows)], limit == 0 or len(rows) <= limit
+        if options.smarts or options.not_smarts or options.interacts:
+            found, is_all = self._looked_at(molecules, asked, rows, limit or len(rows))
+        if not is_all and self._is_cut_unasked:
+            print(
+                f"{target.name}: the first {limit} of those that fit; --limit 0 gives all",
+                file=sys.stderr,
+            )
+        return found
+
+    def _fitting(self, molecules: Molecules) -> np.ndarray:
+        """All rows that fit by their columns, in the order of the answer."""
+        target, options = molecules.target, self.options
         chosen = molecules.rank > 0
         for condition in self.where:
             chosen &= condition.condition(_reading(molecules, condition))
@@ -201,16 +220,7 @@ class Question:
             values = self.sort.numbers(_reading(molecules, self.sort))[rows]
             # Without a value last, whichever the direction; equal values in the order of ranks.
             rows = rows[np.argsort(-values if options.descending else values, kind="stable")]
-        limit = options.limit if options.limit is not None else (0 if options.name else LIMIT)
-        found, is_all = rows[: limit or len(rows)], limit == 0 or len(rows) <= limit
-        if options.smarts or options.not_smarts or options.interacts:
-            found, is_all = self._looked_at(molecules, asked, rows, limit or len(rows))
-        if not is_all and self._is_cut_unasked:
-            print(
-                f"{target.name}: the first {limit} of those that fit; --limit 0 gives all",
-                file=sys.stderr,
-            )
-        return found
+        return rows
 
     @property
     def _is_cut_unasked(self) -> bool:
