@@ -27,7 +27,7 @@ from ligen_py.records.ledger import Status
 from ligen_py.records.networks import NETWORKS, Judged
 from ligen_py.records.rows import no_rows
 from ligen_py.settings.networks import NetworksSettings
-from ligen_py.store.campaign import reader
+from ligen_py.store.campaign import judged, reader
 from ligen_py.store.campaign.manifest import PartFiles
 from ligen_py.store.campaign.reader import open_campaign
 from ligen_py.store.files import table
@@ -270,6 +270,19 @@ def test_the_best_are_the_first_of_the_ranking(
     for count in (1, 3, 9):
         rows = ask(campaign, capsys, "--target", "a", "--top", str(count))
         assert rows == every[: count + 1]
+
+
+def test_the_networks_are_not_looked_at_where_none_of_their_columns_is_asked_for(
+    campaign: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The campaign file was hashed once more for every question with a networks.h5 beside it."""
+    made_by = Run("networks", NetworksSettings(best=1), (campaign,))
+    rows = {"networks": no_rows(Judged)}
+    write(campaign.with_name("networks.h5"), NETWORKS, made_by, rows)
+    assert ask(campaign, capsys, "--columns", "network.pose")[0] == ["network.pose"]
+    monkeypatch.setattr(judged, "file_digest", None)
+    words = ("--columns", "name", "input.price", "--where", "mw > 1", "--sort", "logp")
+    assert len(ask(campaign, capsys, *words)) == 11
 
 
 def test_the_commands_of_the_document_work_as_they_stand(
