@@ -15,12 +15,11 @@ import numpy as np
 from ligen_py import cli
 from ligen_py.errors import InputError
 from ligen_py.provenance import Run
-from ligen_py.records.ligands import LIGANDS
 from ligen_py.settings.best import BestSettings
 from ligen_py.store.campaign.best import Origin, best_molecules
 from ligen_py.store.campaign.manifest import Manifest, read_manifest
+from ligen_py.store.campaign.part import lines_of
 from ligen_py.store.campaign.reader import open_campaign
-from ligen_py.store.files.read import read_columns, searched
 from ligen_py.store.files.some_ligands import write_chosen
 
 log = logging.getLogger("ligen_py")
@@ -81,8 +80,7 @@ def _places(
         lines = {one.line: one for one in wanted if (one.library, one.file) == (library, file)}
         if not lines:
             continue
-        with searched():
-            line = read_columns(path, LIGANDS, ("entries/line",))["entries/line"]
+        line = lines_of(path)
         for row in np.flatnonzero(np.isin(line, list(lines))):
             found[lines[int(line[row])]] = path, int(row)
     return found

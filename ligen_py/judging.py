@@ -28,9 +28,9 @@ from ligen_py.records.rows import concatenated, no_rows, rows_below, subset
 from ligen_py.records.scores import SCORES
 from ligen_py.store.campaign.known import KnownFiles
 from ligen_py.store.campaign.manifest import Manifest, PartFiles
-from ligen_py.store.campaign.part import Part, read_best
+from ligen_py.store.campaign.part import Part, lines_of, read_best
 from ligen_py.store.campaign.reader import CampaignReader, Ranked
-from ligen_py.store.files.read import content_of, files_kept_open, read, read_columns, searched
+from ligen_py.store.files.read import content_of, files_kept_open, read, read_columns
 from ligen_py.store.files.typed import read_typed
 
 AT_ONCE = 64
@@ -113,8 +113,7 @@ def _ranked(
             here = np.flatnonzero((library == name) & (file == members[0].file))
             if not len(here):
                 continue
-            with searched():
-                line = read_columns(members[0].ligands, LIGANDS, ("entries/line",))["entries/line"]
+            line = lines_of(members[0].ligands)
             here = here[np.isin(scored.line[here], line)]
             if not len(here):
                 continue

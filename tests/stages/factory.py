@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ligen_py import aggregate
 from ligen_py.chain import FILES
 from ligen_py.engine.scoring.checks import table
 from ligen_py.molecules.library.parsing import Library, assemble
@@ -254,6 +255,13 @@ def write_part(
         {"xscore": terms},
     )
     return part
+
+
+def merged(folder: Path, parts: Sequence[PartFiles]) -> Path:
+    """The campaign file of some parts in their folder, beside the list of them."""
+    manifest, output = write_manifest(folder / "manifest.tsv", parts), folder / "campaign.h5"
+    assert aggregate.main(["--manifest", str(manifest), "--output", str(output), "--quiet"]) == 0
+    return output
 
 
 def copied(parts: Sequence[PartFiles], source: Path, folder: Path) -> list[PartFiles]:

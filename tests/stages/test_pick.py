@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from rdkit import Chem
 
-from ligen_py import aggregate, pick
-from tests.stages.factory import Molecule, write_manifest, write_part
+from ligen_py import pick
+from tests.stages.factory import Molecule, merged, write_part
 
 VENDOR = json.dumps({"price": "12", "=cmd": "=1+1"})
 MOLECULES = [
@@ -29,10 +29,7 @@ pytestmark = pytest.mark.usefixtures("one_core")
 def campaign(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("pick")
     parts = [write_part(folder, name, "lib", "1-of-1", MOLECULES) for name in ("one", "two")]
-    manifest = write_manifest(folder / "manifest.tsv", parts)
-    flags = ["--manifest", str(manifest), "--output", str(folder / "campaign.h5"), "--quiet"]
-    assert aggregate.main(flags) == 0
-    return folder / "campaign.h5"
+    return merged(folder, parts)
 
 
 def run(campaign: Path, *flags: str) -> int:

@@ -38,7 +38,7 @@ from ligen_py.summary.queries.answer import table_of
 from ligen_py.summary.queries.columns import Molecules
 from ligen_py.summary.table import readable
 from tests.edited import edited
-from tests.stages.factory import Molecule, write_manifest, write_part
+from tests.stages.factory import Molecule, merged, write_manifest, write_part
 
 MOLECULES = [
     Molecule("ethanol", "CCO", 5.0),
@@ -59,10 +59,7 @@ def aggregated(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Made once; what a test gets is a copy, which it may change."""
     folder = tmp_path_factory.mktemp("aggregated")
     parts = [write_part(folder, target, "lib", "1-of-1", MOLECULES) for target in ("a", "b")]
-    manifest = write_manifest(folder / "manifest.tsv", parts)
-    output = folder / "campaign.h5"
-    assert aggregate.main(["--manifest", str(manifest), "--output", str(output), "--quiet"]) == 0
-    return output
+    return merged(folder, parts)
 
 
 @pytest.fixture

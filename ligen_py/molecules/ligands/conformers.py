@@ -112,10 +112,7 @@ def have_conformers(mols: Sequence[Chem.Mol]) -> list[bool]:
     height = np.maximum.reduceat(z, start) - np.minimum.reduceat(z, start)
     spoilt = (height < FLAT) & (np.diff(arrays.first) > 1)
     along = xyz[arrays.near] - xyz[arrays.far]
-    squares = np.einsum("ij,ij->i", along, along)
-    shortest, longest = BOND_LENGTHS
-    fine = (squares > shortest**2) & (squares < longest**2)
-    spoilt[owner[arrays.near[~fine]]] = True
+    spoilt[owner[arrays.near[~_are_within(along, BOND_LENGTHS)]]] = True
     spoilt[owner[~np.isfinite(xyz).all(axis=1)]] = True
     for number, is_spoilt in zip(placed, spoilt.tolist(), strict=True):
         result[number] = not is_spoilt
@@ -127,7 +124,7 @@ def has_impossible_bonds(mol: Chem.Mol) -> bool:
     if not (mol.GetNumConformers() and mol.GetConformer().Is3D()):
         return False
     xyz, (near, far) = mol.GetConformer().GetPositions(), np.nonzero(Chem.GetAdjacencyMatrix(mol))
-    return not _are_within(xyz[near] - xyz[far], BOND_LENGTHS)
+    return not _are_within(xyz[near] - xyz[far], BOND_LENGTHS).all()
 
 
 def has_misplaced_hydrogens(mol: Chem.Mol) -> bool:
@@ -140,13 +137,14 @@ def has_misplaced_hydrogens(mol: Chem.Mol) -> bool:
     hydrogens = [atom.GetIdx() for atom in mol.GetAtoms() if atom.GetAtomicNum() == 1]
     near, far = np.nonzero(Chem.GetAdjacencyMatrix(mol)[hydrogens])
     xyz = mol.GetConformer().GetPositions()
-    return not _are_within(xyz[hydrogens][near] - xyz[far], HYDROGEN_LENGTHS)
+    return not _are_within(xyz[hydrogens][near] - xyz[far], HYDROGEN_LENGTHS).all()
 
 
-def _are_within(along: np.ndarray, lengths: tuple[float, float]) -> bool:
+def _are_within(along: np.ndarray, lengths: tuple[float, float]) -> np.ndarray:
+    """Which vectors (n, 3) are as long as that: bool (n,)."""
     shortest, longest = lengths
     squares = np.einsum("ij,ij->i", along, along)
-    return bool(((squares > shortest**2) & (squares < longest**2)).all())
+    return (squares > shortest**2) & (squares < longest**2)
 
 
 def without_hydrogens(mol: Chem.Mol) -> Chem.Mol:

@@ -8,13 +8,12 @@ from pathlib import Path
 import numpy as np
 
 from ligen_py.errors import InputError
-from ligen_py.records.ligands import LIGANDS
 from ligen_py.records.scores import SCORES
 from ligen_py.store.campaign.best import Origin
 from ligen_py.store.campaign.known import KnownFiles
 from ligen_py.store.campaign.manifest import Manifest, PartFiles
-from ligen_py.store.campaign.part import Genotypes, Poses, read_best
-from ligen_py.store.files.read import column_of, files_kept_open, open_file, read_columns
+from ligen_py.store.campaign.part import Genotypes, Poses, lines_of, read_best
+from ligen_py.store.files.read import column_of, files_kept_open, open_file
 from ligen_py.store.files.terms import read_terms
 
 PIECE = 100_000
@@ -79,7 +78,7 @@ class KeptPoses:
                 first = members[0]
                 if (library, first.file) not in lines:
                     continue
-                column = read_columns(first.ligands, LIGANDS, ("entries/line",))["entries/line"]
+                column = lines_of(first.ligands)
                 for row in np.flatnonzero(np.isin(column, lines[library, first.file])).tolist():
                     origin = Origin(library, first.file, int(column[row]))
                     found.setdefault(origin, (tuple(members), row))

@@ -36,6 +36,7 @@ from ligen_py.store.files.read import (
     read_column,
     read_columns,
     run_record,
+    searched,
 )
 from ligen_py.store.files.table import some_rows, text_at
 from ligen_py.store.files.terms import read_terms
@@ -168,6 +169,15 @@ def _properties(path: Path, records: int) -> Properties:
             raise InputError(f"{path}: has properties of other records; parse the library again")
         return found
     return Properties(*np.full((len(PROPERTY_NAMES), records), np.nan, "f4"))
+
+
+def lines_of(ligands: Path) -> np.ndarray:
+    """Where each record of a ligands file stands in its library's file, to look for some of them.
+
+    In many files, so their checksums are left out: whoever takes a record reads it anew.
+    """
+    with searched():
+        return read_columns(ligands, LIGANDS, ("entries/line",))["entries/line"]
 
 
 def read_best(members: Sequence[PartFiles]) -> Part:
