@@ -15,7 +15,7 @@ class Dossier {
     this.fitting = this.rows;
     this.ticked = new Set(this.remembered());
     for (const row of this.rows) {
-      const box = row.querySelector(".tick input");
+      const box = this.boxOf(row);
       if (box) box.checked = this.ticked.has(this.keyOf(row));
     }
     this.most = Number(this.list?.dataset.most);
@@ -84,6 +84,10 @@ class Dossier {
     if (next) this.open(Number(next.dataset.i));
   }
 
+  boxOf(row) {
+    return row.querySelector(".tick input");
+  }
+
   keyOf(row) {
     const hit = this.data.hits[Number(row.dataset.i)];
     return `${hit.n}\n${hit.parent}`;
@@ -129,7 +133,7 @@ class Dossier {
       const columns = new Map(hit.vendor);
       lines.push([
         hit.n, ...own(row).map(text), hit.parent, hit.state, hit.doubts.join("; "), hit.nearest, hit.note,
-        row.querySelector(".tick input")?.checked ? "yes" : "", ...vendor.map((name) => columns.get(name) ?? ""),
+        this.boxOf(row)?.checked ? "yes" : "", ...vendor.map((name) => columns.get(name) ?? ""),
       ]);
     }
     const quoted = (value) => {
@@ -188,7 +192,7 @@ class Dossier {
         (!words || this.words[number].includes(words)) &&
         (low === null || weight >= low) && (high === null || weight <= high) &&
         (score === null || hit.s >= score) && (!plain || !hit.doubts.length) &&
-        (!ticked || row.querySelector(".tick input")?.checked) &&
+        (!ticked || this.boxOf(row)?.checked) &&
         (!residue || hit.c.some((c) => this.data.names[c[1]] === residue && c[0] !== "h"))
       );
     });
