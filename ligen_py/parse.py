@@ -6,11 +6,10 @@ hydrogens, a 3-D conformer, torsions and the atom types of every scoring functio
 """
 
 import argparse
-import hashlib
 import logging
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,10 +20,9 @@ from ligen_py.molecules.library.reading import WHOLE, Columns, Part
 from ligen_py.molecules.ligands.shapes import check_file
 from ligen_py.paths import shapes_file
 from ligen_py.provenance import Input, Run
-from ligen_py.records.ledger import Status
 from ligen_py.records.ligands import LIGANDS
 from ligen_py.settings.parse import ParseOptions
-from ligen_py.store.files.read import read_columns
+from ligen_py.store.campaign.earlier import EarlierMolecules
 from ligen_py.store.files.write import write
 
 log = logging.getLogger("ligen_py")
@@ -101,33 +99,25 @@ def run(
     """
     columns = Columns(**settings.model_dump(include=set(Columns._fields)))
     started = time.perf_counter()
-    known = {key: place for path in inputs.after for key, place in _ready(path)}
+    earlier = EarlierMolecules(inputs.after)
+    elsewhere = earlier.find if len(earlier) else None
     shapes = shapes or shapes_file()
     check_file(shapes)
     source = Input.of(inputs.input)
     reading = inputs.input, inputs.part, settings, jobs, columns
-    library = parse(*reading, inputs.allow_empty, known, inputs.lines, shapes)
+    library = parse(*reading, inputs.allow_empty, elsewhere, inputs.lines, shapes)
     if Input.of(inputs.input) != source:
         raise InputError(f"{inputs.input}: changed while it was read; run again when it is whole")
     seconds = time.perf_counter() - started
 
-    others = hashlib.sha256("".join(known).encode()).hexdigest()
-    earlier = (Input("molecules of earlier parts", others),) if known else ()
-    made_by = Run("parse", settings, (inputs.input, *earlier))
+    others = (Input("molecules of earlier parts", earlier.sha256),) if len(earlier) else ()
+    made_by = Run("parse", settings, (inputs.input, *others))
     write(output, LIGANDS, made_by, library.groups)
     rate = len(library.entries.line) / seconds
     where = f"{inputs.input.name}, part {inputs.part}"
     log.info("%s: %s; %.1f records/s", where, summary(library.ledger), rate)
     for column in empty_columns(columns, library.entries):
         log.warning("%s: no record has a value of '%s'; correct the name", where, column)
-
-
-def _ready(path: Path) -> Iterator[tuple[str, str]]:
-    """Keys of the molecules that are docked from a ligands file, and where they stand."""
-    columns = ("entries/name", "entries/line", "entries/key", "ledger/status")
-    for name, line, key, status in zip(*read_columns(path, LIGANDS, columns).values(), strict=True):
-        if status == Status.READY:
-            yield key, f"{name} at line {line}, in part {path.parent.name}/{path.stem}"
 
 
 def _part(text: str) -> Part:

@@ -88,7 +88,7 @@ PARSED_BYTES = 9000
 PARSE_MB = 0.025
 """Megabytes of a parsed record while the file of its chunk is written."""
 
-KNOWN_MB = 0.0003
+KNOWN_MB = 0.0001
 """Megabytes of a molecule of an earlier part, by which duplicates in the campaign are found."""
 
 SCREEN_MB = 0.07

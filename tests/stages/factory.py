@@ -96,7 +96,7 @@ def library_of(
             )
             for i, molecule in enumerate(molecules)
         ),
-        keys,
+        keys.get,
     )
 
 

@@ -222,7 +222,7 @@ def test_memory_grows_with_the_records_of_a_chunk_and_the_processes(
     libraries["large"]["chunks"] = 4
     del libraries["large"]["chunk_size"]
     both = Workplan.of(config(libraries=libraries, duplicates="campaign"), "c.yaml", folder)
-    assert both.parse_memory("large", "4-of-4", 8) == 3000 + 5000 + 180
+    assert both.parse_memory("large", "4-of-4", 8) == 3000 + 5000 + 60
     (folder / "parsed").mkdir()
     with (folder / "parsed" / "1-of-2.h5").open("wb") as file:
         file.truncate(9000 * 200_000)

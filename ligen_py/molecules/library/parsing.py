@@ -2,11 +2,10 @@
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, fields
 from functools import partial
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -47,6 +46,9 @@ SIZES: dict[str, Callable[[State], int]] = {
 BLOCK = 1024
 """States that are typed at a time."""
 
+Elsewhere = Callable[[str], str | None]
+"""Where the molecule of a content key stands outside a part, in words, if it does."""
+
 
 @dataclass(frozen=True)
 class Library:
@@ -73,17 +75,16 @@ def parse(
     jobs: int,
     columns: Columns = GUESSED,
     allow_empty: bool = False,
-    known: Mapping[str, str] = MappingProxyType({}),
+    elsewhere: Elsewhere | None = None,
     lines: frozenset[int] | None = None,
     shapes: Path | None = None,
 ) -> Library:
     """Read one part of a library and prepare its molecules in `jobs` processes.
 
     With `lines` only the records that begin there are prepared. The result does not depend on
-    `jobs`. Of records with the same parent the first ready one stays
-    and the later ones are its duplicates; so are those of parents that are `known` from elsewhere,
-    by their content keys and where they stand, in words. `shapes` is a file of rigid pieces' shapes
-    that processes share.
+    `jobs`. Of records with the same parent the first ready one stays and the later ones are its
+    duplicates; so are those of parents that stand `elsewhere`. `shapes` is a file of rigid pieces'
+    shapes that processes share.
 
     Raises InputError for a file that cannot be read, for a pattern that is no SMARTS and, unless
     `allow_empty`, for a file without records and for a whole file without a usable record. A part
@@ -102,18 +103,18 @@ def parse(
         partial(prepare_one_state, settings=settings, shapes=shapes),
         together,
     )
-    library = assemble(prepared, known)
+    library = assemble(prepared, elsewhere)
     if allow_empty:
         return library
     if not len(library.entries.line) and next(records(path, WHOLE, columns), None) is None:
         raise InputError(f"{path}: contains no molecules; give a file with one or more records")
-    if part.count == 1 and not known and not len(library.ligands.entry):
+    if part.count == 1 and not elsewhere and not len(library.ligands.entry):
         raise InputError(_no_use(path, library))
     return library
 
 
 def assemble(
-    prepared: Iterable[tuple[Record, Prepared]], known: Mapping[str, str] = MappingProxyType({})
+    prepared: Iterable[tuple[Record, Prepared]], elsewhere: Elsewhere | None = None
 ) -> Library:
     """Gather prepared records, in input order, into arrays; later equals become duplicates."""
     entries: list[tuple[str, int, str, str, str, str]] = []
@@ -121,13 +122,12 @@ def assemble(
     states: list[State] = []
     properties: list[tuple[float, ...]] = []
     rows: list[int] = []
-    first = dict(known)
+    first: dict[str, str] = {}
     pace = Pace("records read")
     for record, result in prepared:
-        original = first.get(result.key)
         if result.status != Status.READY:
             ledger.append((result.status, result.reason, result.detail))
-        elif original is not None:
+        elif original := first.get(result.key) or (elsewhere and elsewhere(result.key)):
             ledger.append((Status.DUPLICATE, Reason.DUPLICATE_OF, f"same parent as {original}"))
         else:
             first[result.key] = f"{record.name} at line {record.line}"
