@@ -421,6 +421,17 @@ def test_what_fits_can_be_ticked_and_saved(tab: Tab, page: Path) -> None:
     assert not any(row["ticked"] for row in saved())
 
 
+@pytest.mark.parametrize("width", (390, 1000))
+def test_ticks_are_in_reach_on_a_narrow_screen(tab: Tab, width: int) -> None:
+    tab.resize(width, mobile=width < 500)
+    sizes = tab.run(
+        "[...document.querySelectorAll('.tick input')].filter(e => !e.closest('tr').hidden)"
+        ".map(e => e.getBoundingClientRect()).map(e => [e.width, e.left, innerWidth - e.right])"
+    )
+    assert sizes
+    assert all(wide > 15 and left > 0 and right > 0 for wide, left, right in sizes)
+
+
 def test_a_hydrocarbon_is_doubted_and_the_crystal_ligand_stands_in_the_list(tab: Tab) -> None:
     data = json.loads(tab.run("document.querySelector('section.target script').textContent"))
     hits = data["hits"]
