@@ -8,6 +8,7 @@ import numpy as np
 
 from ligen_py.store.campaign.reader import Every
 from ligen_py.summary.dossier import Dossier, Row
+from ligen_py.summary.fence import fenced
 from ligen_py.summary.figures import Figure, scatter
 
 MOST_PAIRS = 6
@@ -23,7 +24,7 @@ class Selected:
     scores: Sequence[float | None]
     ranks: Sequence[int | None]
     deviations: Sequence[float | None]
-    """Its score in standard deviations above the mean of the target's molecules."""
+    """Its score in standard deviations above the mean of the target's molecules (`fenced`)."""
 
     @property
     def best(self) -> int:
@@ -97,6 +98,8 @@ class Places:
     """Molecules in that order."""
     best: np.ndarray
     """Molecules of the first hits."""
+    score: np.ndarray
+    """Of each row, `fenced`."""
     mean: float
     spread: float
 
@@ -107,9 +110,10 @@ class Places:
         rows = np.flatnonzero(every.rank <= max((row.rank for row in hits), default=0))
         row_of = dict(zip(every.rank[rows].tolist(), rows.tolist(), strict=True))
         best = molecule[[row_of[row.rank] for row in hits]]
-        mean, spread = float(every.score.mean()), float(every.score.std())
+        score = fenced(every.score)
+        mean, spread = float(score.mean()), float(score.std())
         order = np.argsort(molecule)
-        return cls(every, molecule, order, molecule[order], best, mean, spread)
+        return cls(every, molecule, order, molecule[order], best, score, mean, spread)
 
     def rows(self, molecules: np.ndarray) -> np.ndarray:
         """The rows of some molecules (i8); -1 where the target has no such."""
@@ -119,7 +123,7 @@ class Places:
 
     def deviation(self, row: int) -> float:
         """The score of a row in standard deviations above the mean."""
-        return (float(self.every.score[row]) - self.mean) / self.spread if self.spread else 0.0
+        return (float(self.score[row]) - self.mean) / self.spread if self.spread else 0.0
 
 
 def _figure(one: Dossier, two: Dossier, here: Places, there: Places) -> Figure:

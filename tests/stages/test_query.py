@@ -110,7 +110,7 @@ def test_score_over_reference_pockets(
     ordered = ask(file, capsys, *words, "--sort", "over_references", "--descending")
     assert names(ordered) == ["ethanol", "butane"]
     rows = ask(campaign, capsys, "--target", "a", "--columns", "name", "over_references")
-    assert [row[1] for row in rows[1:]] == ["3.625", "3.25", "3.25", "2.5", "-1.0"]
+    assert [row[1] for row in rows[1:]] == ["3.625", "3.25", "3.25", "2.5", "-2.0"]
     manifest = write_manifest(tmp_path / "own.tsv", [parts[0], parts[-1]])
     file.unlink()
     assert aggregate.main(["--manifest", str(manifest), "--output", str(file), "--quiet"]) == 0

@@ -9,6 +9,7 @@ import numpy as np
 from ligen_py.records.properties import COUNTS, PROPERTY_NAMES
 from ligen_py.store.campaign.judged import CRYSTAL, ITEMS, Beside, Judgements
 from ligen_py.store.campaign.reader import CampaignReader, TargetReader
+from ligen_py.summary.fence import fenced
 from ligen_py.summary.queries.expression import Column, Texts
 
 NUMBERS = ("rank", "score", "states", "poses", "restart", "line")
@@ -149,7 +150,7 @@ class Molecules:
             other = self.campaign.target(name)
             theirs = _records(other)
             _, here, there = np.intersect1d(own, theirs, assume_unique=True, return_indices=True)
-            sums[here] += other.column("score")[there]
+            sums[here] += fenced(other.column("score"))[there]
             counts[here] += 1
         mean = np.divide(sums, counts, out=np.full(len(own), np.nan), where=counts > 0)
         result: np.ndarray = (self.target.column("score") - SHARE * mean).astype("f4")

@@ -11,6 +11,7 @@ import numpy as np
 
 from ligen_py.store.campaign.reader import TargetReader
 from ligen_py.store.files.table import PIECE
+from ligen_py.summary.fence import fenced
 
 _LINE = re.compile(r"line-\d+")
 """The name of a record that has none."""
@@ -152,6 +153,6 @@ def selectivity(one: np.ndarray, other: np.ndarray) -> np.ndarray:
 
 
 def _standard(scores: np.ndarray) -> np.ndarray:
-    values = scores.astype("f8")
+    values = fenced(scores.astype("f8"))
     spread = values.std() if len(values) else 0.0
     return (values - values.mean()) / spread if spread else np.zeros(len(values))

@@ -421,7 +421,7 @@ def test_what_fits_can_be_ticked_and_saved(tab: Tab, page: Path) -> None:
     assert not any(row["ticked"] for row in saved())
 
 
-@pytest.mark.parametrize("width", (390, 1000))
+@pytest.mark.parametrize("width", [390, 1000])
 def test_ticks_are_in_reach_on_a_narrow_screen(tab: Tab, width: int) -> None:
     tab.resize(width, mobile=width < 500)
     sizes = tab.run(
