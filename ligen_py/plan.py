@@ -176,8 +176,13 @@ def _unused(plan: Workplan) -> Iterator[str]:
     usual = Method(effort=settings.effort, search=settings.search)
     if settings.search == "ligen" and settings.lga != usual.lga:
         yield "lga has no effect, as search is ligen; write search: lga to use it"
-    if settings.search == "lga" and not settings.lga.restarts and settings.dock != usual.dock:
-        yield "dock has no effect, as search is lga; write lga: {restarts: N} to use both searches"
+    if settings.search == "lga" and settings.dock != usual.dock:
+        both = (
+            "its restarts have the defaults of dock, and of lga their number"
+            if settings.lga.restarts
+            else "write lga: {restarts: N} to use both searches"
+        )
+        yield f"dock has no effect, as search is lga; {both}"
 
 
 def _networks(plan: Workplan) -> Iterator[str]:
@@ -546,7 +551,11 @@ def _stale_files(plan: Workplan, folder: Path, contents: Contents) -> Iterator[s
             if file in seen or reused or not file.is_file():
                 continue
             seen.add(file)
-            known = input_digests(file, run_record(file, KINDS[kind]))
+            try:
+                known = input_digests(file, run_record(file, KINDS[kind]))
+            except InputError as error:  # the run reads it, and stops
+                yield f"would stop: {error}"
+                continue
             for source in plan.sources(place, kind):
                 if contents.digest(source) not in known:
                     name = place.library if kind == "ligands" else place.target

@@ -6,11 +6,12 @@ from typing import NamedTuple
 
 from ligen_py.campaign.searches import GENOME_FILES, PARTS
 from ligen_py.campaign.workplan import Workplan
-from ligen_py.chain import SEQUENCES, Stage
+from ligen_py.chain import SEQUENCES, STAGES, Stage
 from ligen_py.records.database import DATABASE
 from ligen_py.records.guides import GUIDES
 from ligen_py.records.homologs import HOMOLOGS
 from ligen_py.records.offtargets import OFFTARGETS
+from ligen_py.records.pocket import POCKET
 from ligen_py.sequences.genome import files_of, together
 from ligen_py.settings.campaign import SEARCHES
 from ligen_py.store.files.inputs import input_digests
@@ -47,7 +48,7 @@ def search_changes(
                         yield Change(source[0], file, search)
 
 
-KINDS = {kind.name: kind for kind in (DATABASE, HOMOLOGS, OFFTARGETS, GUIDES)}
+KINDS = {kind.name: kind for kind in (POCKET, DATABASE, HOMOLOGS, OFFTARGETS, GUIDES)}
 
 Made = tuple[Stage, str, Sequence[Sequence[Path]]]
 """A stage, its file, and its sources, of which several may be known by one digest."""
@@ -65,6 +66,13 @@ def _files(plan: Workplan, results: str, section: str, search: str) -> Iterator[
             joined = SEQUENCES["guides"]
             yield joined, joined.file(results, search=search), [*own, genome]
         return
+    pocket = STAGES["pocket"]
+    for anti in plan.searches.antitargets(search).values():
+        yield (
+            pocket,
+            pocket.file(results, target=anti),
+            [[one] for one in plan.pocket_sources(anti)],
+        )
     database = plan.resolve(plan.settings.homologs[search].database)
     converted = SEQUENCES["database"]
     others = [path for path in sources if path != database]

@@ -74,6 +74,26 @@ def _check_pockets(plan: "Workplan") -> None:
             raise InputError(
                 f"{target}: '{name}' is the name of two targets, sites or conformations; rename one"
             )
+    for name in names:
+        if name in plan.variants:
+            raise InputError(
+                f"{plan.config.place('targets')}: '{name}' is also what '{plan.variants[name][0]}' "
+                "is called where controls try other waters; rename one"
+            )
+    _check_exported(plan)
+
+
+def _check_exported(plan: "Workplan") -> None:
+    """InputError where two targets would have one file in the folder `export`."""
+    receptors: dict[str, str] = {}
+    for docked in plan.pockets.values():
+        stem = "-".join(filter(None, (docked.target, "receptor", docked.conformation)))
+        other = receptors.setdefault(stem, docked.target)
+        if other != docked.target:
+            raise InputError(
+                f"{plan.config.place('targets')}: '{stem}' is the file of a receptor of '{other}' "
+                f"and of '{docked.target}'; rename one"
+            )
     exported = {"reference": "the reference ligand of '{}'"}
     if plan.settings.networks.best:
         exported["network"] = "the poses of '{}' that networks choose"

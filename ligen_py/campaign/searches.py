@@ -225,16 +225,18 @@ class Searches:
         """Settings of `best` for a search."""
         return flags(self._own("best", self.plan.settings.homologs[search]))
 
+    def antitargets(self, search: str) -> dict[str, str]:
+        """The pockets of a search's anti-targets, by accession."""
+        structures = self.plan.settings.homologs[search].structures
+        return {accession: f"{ANTI}{search}.{accession}" for accession in structures}
+
     def antitarget_scores(self, search: str, results: str) -> dict[str, str]:
         """Scores files of the best ligands in each anti-target, by accession."""
         return {
             accession: STAGES["score"].file(
-                results,
-                target=f"{ANTI}{search}.{accession}",
-                library=f"{BEST}{search}",
-                chunk="1-of-1",
+                results, target=pocket, library=f"{BEST}{search}", chunk="1-of-1"
             )
-            for accession in self.plan.settings.homologs[search].structures
+            for accession, pocket in self.antitargets(search).items()
         }
 
     def panel_flags(self, search: str) -> str:

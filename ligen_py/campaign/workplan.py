@@ -607,22 +607,24 @@ class Workplan:
             files += [results / "networks.h5"] if self.settings.networks.best else []
             verdicts = ("controls.json", "controls.txt")
             files += [results / "controls" / name / one for name in self.ranked for one in verdicts]
-            files += self.exported(results) if (results / "export").exists() else []
+            files += self.exported(results)
         return [path for path in dict.fromkeys(files) if not path.exists()]
 
     def lost(self, folder: Path) -> list[tuple[Path, str]]:
         """What of an earlier run in a campaign's folder is no longer as it was, and in words how.
 
-        Files of parts that it had not are not missing. A run makes all of them again. Raises
-        InputError where the earlier run's list of parts cannot be read.
+        Files of parts and targets that it had not are not missing. A run makes all of them again.
+        Raises InputError where the earlier run's list of parts cannot be read.
         """
         results = folder / "results"
         missing, listed = self.missing(results), results / "manifest.tsv"
         if self.pockets and listed.exists():
-            known = {part.label for part in read_manifest(listed).parts}
+            earlier = read_manifest(listed).parts
+            known, targets = {part.label for part in earlier}, {part.target for part in earlier}
             new = [part for part in self.manifest(str(results)).parts if part.label not in known]
             files = {getattr(part, kind) for part in new for kind in FILES}
-            missing = [file for file in missing if file not in files]
+            folders = {results / "controls" / name for name in self.ranked if name not in targets}
+            missing = [one for one in missing if one not in files and one.parent not in folders]
         found = [(file, "is missing") for file in missing]
         return found + [
             (file, "has changed since it was written") for file in self.changed(results)
@@ -631,29 +633,15 @@ class Workplan:
     def changed(self, results: Path) -> list[Path]:
         """Exported files that are newer than the end of the job that wrote them."""
         mark = results / "export" / MARK
-        files = [path for path in self.exported(results) if mark.exists() and path.is_file()]
+        files = [path for path in self.exported(results) if path.is_file()]
         return [path for path in files if path.stat().st_mtime > mark.stat().st_mtime]
 
     def exported(self, results: Path) -> list[Path]:
-        """What the folder `export` has: files, and the folders of PDBQT files, not what is in them.
-
-        Snakemake knows the tables and the list of all.
-        """
-        endings = [".sdf", ".csv", ".parquet", ".pml", ".cxc"]
-        endings += ["-network.sdf"] if self.settings.networks.best else []
-        names = [f"{name}{ending}" for name in self.ranked for ending in endings]
-        kinds = [".pdb", *([".pdbqt"] if self.settings.export.pdbqt else [])]
-        for pocket, docked in self.pockets.items():
-            form = f"-{docked.conformation}" if docked.conformation else ""
-            names += [f"{docked.target}-receptor{form}{kind}" for kind in kinds]
-            if self.control(pocket) and (crystal := self.crystal(pocket)):
-                plain = Path(crystal.name.lower().removesuffix(".gz"))
-                names.append(f"{docked.target}-reference{plain.suffix}")
-        if self.settings.export.pdbqt:  # a target without poses has no such folder
-            with_poses = (results / "export" / f"{name}.sdf" for name in self.ranked)
-            some = [path.stem for path in with_poses if path.exists() and path.stat().st_size]
-            names += [f"{name}-pdbqt" for name in some]
-        return [results / "export" / name for name in names]
+        """What `export` has written of this campaign's targets, by its own list."""
+        mark = results / "export" / MARK
+        names = mark.read_text("utf-8", "replace").splitlines() if mark.is_file() else []
+        own = tuple(f"{name}{end}" for name in self.ranked for end in ".-")
+        return [mark.parent / name for name in names if name.startswith(own)]
 
     def report_flags(self) -> str:
         """Flags of `report`."""

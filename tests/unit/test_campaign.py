@@ -13,9 +13,14 @@ from ligen_py.campaign.workplan import Part, Workplan, stage_environment
 from ligen_py.errors import InputError
 from ligen_py.formats import format_of
 from ligen_py.plan import _overridden, _unused
+from ligen_py.provenance import Run, file_digest
+from ligen_py.records.pocket import POCKET
+from ligen_py.search_changes import Change, search_changes
 from ligen_py.settings.document import read_document
+from ligen_py.settings.pocket import PocketSettings
 from ligen_py.store.campaign.manifest import read_manifest
 from ligen_py.store.campaign.parsed_library import ParsedChunk
+from ligen_py.store.files.write import new_file
 
 
 @pytest.fixture
@@ -64,16 +69,6 @@ def test_a_finished_campaign_knows_what_it_lacks(folder: Path) -> None:
     missing = plan.missing(results)
     assert len(missing) == len(set(missing)) == 5 * 4 + 3 + 2 + 2 + 2 * 2
     assert results / "campaign.h5" in missing
-    (results / "export").mkdir()
-    exported = set(plan.missing(results)) - set(missing)
-    assert len(exported) == 2 * 5 + 2 + 1
-    assert results / "export/a-reference.sdf" in exported
-    pdbqt = Workplan.of(config(export={"pdbqt": True}), "c.yaml", folder)
-    assert results / "export/b-receptor.pdbqt" in set(pdbqt.missing(results)) - exported
-    assert results / "export/b-pdbqt" not in pdbqt.missing(results)  # no poses
-    (results / "export/b.sdf").write_text("a pose\n")
-    assert results / "export/b-pdbqt" in pdbqt.missing(results)
-    missing += exported
     for path in missing:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch()
@@ -369,8 +364,15 @@ def test_keys_of_an_effort_that_the_file_sets_are_told(
         ({"lga": {"runs": 5}}, "lga has no effect, as search is ligen"),
         ({"search": "lga", "lga": {"runs": 5}}, ""),
         ({"search": "lga", "dock": {"num_restart": 64}}, "dock has no effect, as search is lga"),
-        ({"search": "lga", "dock": {"num_restart": 64}, "lga": {"restarts": 64}}, ""),
-        ({"effort": "exhaustive", "dock": {"num_restart": 64}}, ""),
+        (
+            {"search": "lga", "dock": {"num_restart": 64}, "lga": {"restarts": 64}},
+            "dock has no effect, as search is lga",
+        ),
+        (
+            {"effort": "exhaustive", "dock": {"num_restart": 64}},
+            "dock has no effect, as search is lga",
+        ),
+        ({"effort": "exhaustive"}, ""),
     ],
 )
 def test_a_section_of_the_other_search_is_told(
@@ -454,6 +456,25 @@ def test_a_path_can_lie_inside_an_installed_package(folder: Path) -> None:
                 }
             },
             "'a-reference' is the name of a target, and of the file of the reference ligand of 'a'",
+        ),
+        (
+            {
+                "targets": {
+                    "a": {"receptor": {"x": "r.pdb", "receptor": "r.pdb"}, "site": {"cavity": 1}},
+                    "a-receptor": {"receptor": "r.pdb", "site": {"cavity": 1}},
+                }
+            },
+            "'a-receptor-receptor' is the file of a receptor of 'a' and of 'a-receptor'",
+        ),
+        (
+            {
+                "targets": {
+                    "a": {"receptor": "r.pdb", "site": {"ligand": "l.sdf"}},
+                    "a.waters-near": {"receptor": "r.pdb", "site": {"cavity": 1}},
+                },
+                "controls": {"a": {"waters": ["near"]}},
+            },
+            "'a.waters-near' is also what 'a' is called where controls try other waters",
         ),
     ],
 )
@@ -657,6 +678,44 @@ def test_anti_targets_are_docked_but_not_ranked(sequences: Path) -> None:
 
 
 ANTI = {"P1": {"receptor": "r.pdb", "site": {"center": [0, 0, 0]}}}
+
+
+def test_an_anti_target_whose_structure_has_changed_is_named(sequences: Path) -> None:
+    given = searches(target="b", query=None, structures=ANTI)
+    plan = Workplan.of({**config(), **given}, "c.yaml", sequences)
+    results, structure = sequences / "results", sequences / "r.pdb"
+    made = Run("pocket", PocketSettings(), (structure,))
+    with new_file(results / "pockets" / "anti-s.P1.h5", POCKET, made):
+        pass
+    assert list(search_changes(plan, results, file_digest)) == []
+    structure.write_text("another")
+    (change,) = search_changes(plan, results, file_digest)
+    assert change == Change(structure, results / "pockets" / "anti-s.P1.h5", "s")
+
+
+def test_what_was_exported_of_its_targets_may_be_lost(folder: Path) -> None:
+    """By the list of what was written: a new target, and files of another one, are none of it."""
+    plan = Workplan.of(config(), "c.yaml", folder)
+    results = folder / "results"
+    files = ("a.sdf", "a-reference.pdb", "a-pdbqt/1-x.pdbqt", "gone.sdf")
+    (results / "export" / "a-pdbqt").mkdir(parents=True)
+    for name in files:
+        (results / "export" / name).touch()
+    (results / "export" / ".exported").write_text("".join(f"{name}\n" for name in files))
+    (results / "campaign.h5").touch()
+    earlier = Workplan.of(
+        {**config(), "targets": {"a": config()["targets"]["a"]}}, "c.yaml", folder
+    )
+    (results / "manifest.tsv").write_text(earlier.manifest(str(results)).text())
+    for path in earlier.missing(results):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    assert plan.lost(folder) == []
+    for name in files:
+        (results / "export" / name).unlink()
+    assert [(path.name, how) for path, how in plan.lost(folder)] == [
+        (Path(name).name, "is missing") for name in files[:-1]
+    ]
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import re
 import shlex
 from pathlib import Path
 
-from ligen_py.campaign.workplan import MARK, Workplan, stage_environment
+from ligen_py.campaign.workplan import Workplan, stage_environment
 from ligen_py.chain import BEST, SEQUENCES, STAGES, screen
 from ligen_py.errors import InputError
 from ligen_py.provenance import stage_digest

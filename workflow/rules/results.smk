@@ -126,12 +126,10 @@ BY_NETWORKS = ["--networks {input.networks}"] if JUDGED else []
 
 # Not every file of this folder is an output that can be asked for. Where one is lost, another input asks
 # for all: by its age, and by its content, since Snakemake takes equal content for unchanged.
-EXPORTED = plan.exported(Path("results"))
 LOST = DRAFTS / "exported_again"
-if (
-    workflow.is_main_process
-    and (Path("results/export") / MARK).exists()
-    and (plan.changed(Path("results")) or not all(path.exists() for path in EXPORTED))
+EXPORTED = plan.exported(Path("results")) if workflow.is_main_process else []
+if EXPORTED and (
+    plan.changed(Path("results")) or not all(path.exists() for path in EXPORTED)
 ):
     try:
         write_texts(DRAFTS, {LOST.name: f"{time.time_ns()}\n"})

@@ -62,16 +62,19 @@ def find_poses(
 
 def _why_none(part: PartFiles, restart: int) -> str:
     settings = json.loads(run_record(part.poses, POSES)["settings"])
-    restarts = settings["num_restart"] if "num_restart" in settings else settings["runs"]
+    runs = settings.get("runs", 0)  # of the genetic algorithm; restarts beside them count on
+    restarts = settings["num_restart"] if "num_restart" in settings else settings["restarts"]
     kept = settings.get("max_num_poses", restarts)
-    if restart >= restarts:
-        return f"its restarts are 0 to {restarts - 1}"
+    if restart >= runs + restarts:
+        return f"its restarts are 0 to {runs + restarts - 1}"
+    if runs and restart >= runs:
+        return f"of the {restarts} restarts beside the {runs} runs only the best are kept"
     if is_dropped(part.poses):
         return (
             "docked poses that were not kept were dropped; with docked_poses: keep in the config "
             "`ligen run` makes them again"
         )
-    if not 0 < kept < restarts:
+    if runs or not 0 < kept < restarts:
         return "it was not docked"
     return (
         f"docking kept the best {kept} of {restarts}; with dock.max_num_poses 0 in the config "
