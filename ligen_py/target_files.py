@@ -105,10 +105,10 @@ class TargetFiles:
         return KeptPoses(self.manifest, self.target.name, self._known, wanted)
 
     def _ranked(self) -> Iterator[tuple[dict[str, str], Pose]]:
-        return ranked(self.campaign, self.target, self.count, self._others, self.judgements)
+        return ranked(self.campaign, self.target, self.count, self.others, self.judgements)
 
     @cached_property
-    def _others(self) -> dict[int, list[str]]:
+    def others(self) -> dict[int, list[str]]:
         """The other names of the molecules, by row."""
         return self.target.others(self.target.order()[: self.count])
 

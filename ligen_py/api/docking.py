@@ -103,8 +103,15 @@ def dock(
             "a worker of multiprocessing.Pool may not start the processes that docking needs; use "
             "concurrent.futures.ProcessPoolExecutor"
         )
-    if jobs is not None and jobs < 0:
-        raise InputError(f"jobs: give 1 or more processes, not {jobs}")
+    if not isinstance(pocket, Pocket):
+        raise InputError(
+            f"pocket: give a Pocket, as Pocket.from_pdb('protein.pdb', site='ligand.sdf') makes "
+            f"one, not {pocket!r}"
+        )
+    if jobs is not None and not (isinstance(jobs, int) and jobs > 0):
+        raise InputError(f"jobs: give 1 or more processes, not {jobs!r}")
+    if device is not None and not isinstance(device, str):
+        raise InputError(f"device: give words of its name, such as 'gpu:1', not {device!r}")
     wanted = check(ExportSettings, {"count": EVERY, "poses": poses, "pdbqt": pdbqt}, "dock")
     kept = None if folder is None else Path(folder)
     replaced = written(kept) if kept is not None and overwrite else []
@@ -198,6 +205,11 @@ def _put_pocket(plan: Workplan, pocket: Pocket, folder: Path, redock: bool) -> N
             "redock: needs a reference ligand whose bond orders are known: give an SDF or MOL2 "
             "file as site"
         )
+    if not pocket.file.exists():
+        raise InputError(
+            f"pocket: its file {pocket.file} is gone, as a pocket lasts as long as the Python that "
+            "made it; make it again by Pocket.from_pdb"
+        )
     prepared = folder / FOLDER / "pockets" / f"{pocket.name}.h5"
     prepared.parent.mkdir(parents=True)
     shutil.copyfile(pocket.file, prepared)
@@ -229,6 +241,8 @@ def _sections(
     """Sections of a config with the keys that are asked for."""
     stages = screen(SEARCH_OF.get(effort, "ligen"))
     known = ("parse", *(stage.name for stage in stages), "aggregate", "report")
+    if not isinstance(settings, Mapping | None):
+        raise InputError(f"settings: give sections by name, not {settings!r}")
     for name, keys in (settings or {}).items():
         if name not in known:
             raise InputError(f"settings: unknown section '{name}'{close_to(name, known)}")
@@ -281,14 +295,22 @@ def _read(
     manifest = read_manifest(table).found_from(table)
     found = TargetFiles(campaign, target, EVERY, poses, manifest)
     own = {*columns(target.terms, []), *HIDDEN, "pose", "energy"}
-    hits = [_hit(one, sources, target.terms, own) for one in found.hits()]
+    hits = [
+        _hit(one, sources, target.terms, own, found.others.get(row, []))
+        for row, one in zip(target.order().tolist(), found.hits(), strict=True)
+    ]
     every = [*failures, *_failures(campaign, target, sources, hits)]
     functions = plan.settings.score.functions
-    return Hits(hits, every, target.terms, functions, _redocking(target), folder)
+    where = folder if hits else None
+    return Hits(hits, every, target.terms, functions, _redocking(target), where)
 
 
 def _hit(
-    poses: list[Posed], sources: Mapping[str, Source], terms: Sequence[str], own: set[str]
+    poses: list[Posed],
+    sources: Mapping[str, Source],
+    terms: Sequence[str],
+    own: set[str],
+    others: list[str],
 ) -> Hit:
     row = poses[0].items
     source, index = sources[row["library"]].where(row["file"], int(row["line"]))
@@ -301,7 +323,7 @@ def _hit(
         state=row["state"],
         states=int(row["states"]),
         note=row["note"],
-        others=row["other_names"].split("; ") if row["other_names"] else [],
+        others=others,
         columns={key: text for key, text in row.items() if key not in own},
         source=source,
         index=index,

@@ -56,7 +56,7 @@ class Hit:
     name: str
     score: float
     """Larger is better; see config/README.md, `score.rank_by`."""
-    terms: dict[str, float]
+    terms: dict[str, float] = field(hash=False)
     """Every term of every scoring function in the best pose: 'vina.total' and so on."""
     smiles: str
     """Canonical SMILES of the molecule."""
@@ -66,15 +66,15 @@ class Hit:
     """How many were docked."""
     note: str
     """What was removed, chosen or excluded, in words."""
-    others: list[str]
-    """Names of its duplicates."""
-    columns: dict[str, str]
+    others: list[str] = field(hash=False)
+    """Names of its duplicates, other than its own, each once."""
+    columns: dict[str, str] = field(hash=False)
     """Further columns, data items or properties of the input."""
     source: str
     """Where it was given: a file and line, or its place in the list of ligands."""
     index: int | None
     """Its place among the ligands that were given, from 0; None for a molecule of a file."""
-    _posed: list[Posed] = field(repr=False)
+    _posed: list[Posed] = field(repr=False, compare=False)
 
     @property
     def pose(self) -> Molecule:
@@ -85,6 +85,10 @@ class Hit:
     def poses(self) -> list[Molecule]:
         """The best poses, lowest energy first; `dock` says how many."""
         return [posed(one.molecule, one.xyz, one.items) for one in self._posed]
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What goes to another process: without RDKit's molecules, which would lose their items."""
+        return {name: value for name, value in vars(self).items() if name != "poses"}
 
 
 class Hits(Sequence[Hit]):
@@ -108,7 +112,7 @@ class Hits(Sequence[Hit]):
         self.redocking = redocking
         """The redocking of the reference ligand, where it was asked for."""
         self.folder = folder
-        """Folder of all files, where one was named."""
+        """Folder of all files, where one was named and something was docked."""
 
     @overload
     def __getitem__(self, place: int) -> Hit: ...

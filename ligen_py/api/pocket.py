@@ -99,6 +99,8 @@ class Pocket:
         Raises:
             InputError: a file cannot be read, or the site is not where the receptor is.
         """
+        if not isinstance(receptor, str | Path):
+            raise InputError(f"receptor: give a structure file, not {receptor!r}")
         ways = {
             "site": site, "center": center, "autobox": autobox, "residues": residues or None,
             "cavity": cavity,
@@ -232,8 +234,8 @@ def _reference(ligand: str | Path | Molecule, folder: Path, what: str) -> Path:
 
 def _half_side(ligand: Path, margin: float) -> float:
     """Half the side of the cube around a ligand's centroid that contains it with a margin."""
-    if margin < 0:
-        raise InputError(f"margin: give 0 or more, not {margin:g}, or the ligand leaves its box")
+    if not (isinstance(margin, Real) and margin >= 0):
+        raise InputError(f"margin: give 0 or more, not {margin!r}, or the ligand leaves its box")
     xyz = read_heavy_atoms(ligand)
     half = float(np.abs(xyz - xyz.mean(axis=0)).max()) + margin
     if half > LARGEST:

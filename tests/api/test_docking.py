@@ -5,6 +5,7 @@ since each module may be tested by another process, which docks anew.
 """
 
 import csv
+import pickle
 import sys
 from multiprocessing import get_context
 from pathlib import Path
@@ -78,7 +79,8 @@ def mixed(pocket: Pocket, tmp_path_factory: pytest.TempPathFactory) -> Hits:
     flat.SetProp("name", "1e5")
     file = tmp_path_factory.mktemp("mixed") / "more.smi"
     file.write_text("CCCO propanol\nCCN\n")
-    given = ["CCO ethanol", placed, None, flat, "", "nonsense", file, "OCC again", "C[C@H](F)Cl"]
+    again = "OCC again; and again"
+    given = ["CCO ethanol", placed, None, flat, "", "nonsense", file, again, "C[C@H](F)Cl"]
     return dock(pocket, given, settings=FAST, seed=3)
 
 
@@ -92,7 +94,7 @@ def test_anything_can_be_docked_and_keeps_its_place(mixed: Hits) -> None:
     }
     assert found[1].columns == {"price": "0012"}
     assert found[3].columns == {"input.note": 'x;y, "z"', "input.name": "1e5"}
-    assert found[0].others == ["again"]
+    assert found[0].others == ["again; and again"]
     assert found[0].source == "ligand 1"
     of_file = {hit.name: hit.source for hit in mixed if hit.index is None}
     assert of_file == {"propanol": "more.smi, line 1", "line-2": "more.smi, line 2"}
@@ -114,7 +116,7 @@ def test_every_ligand_is_a_hit_or_a_failure(mixed: Hits) -> None:
         2: ("ligand 3", "failed"),
         4: ("ligand 5", "failed"),
         5: ("nonsense", "failed"),
-        7: ("again", "duplicate"),
+        7: ("again; and again", "duplicate"),
     }
     assert mixed.failures[-1].reason == "the same molecule as ethanol (ligand 1)"
 
@@ -146,10 +148,20 @@ def test_nothing_docked_is_no_error_but_nothing_given_is(pocket: Pocket, tmp_pat
     hits = dock(pocket, ["nonsense"], settings=FAST, folder=tmp_path / "out")
     assert (len(hits), len(hits.failures)) == (0, 1)
     assert not (tmp_path / "out").exists()
+    assert hits.folder is None
     for missing in ([None], None, [float("nan")]):
         assert [one.status for one in dock(pocket, missing).failures] == ["failed"]
-    with pytest.raises(InputError, match="jobs: give 1 or more processes, not -1"):
-        dock(pocket, "CCO", jobs=-1)
+    wrong: list[tuple[dict[str, Any], str]] = [
+        ({"jobs": 0}, "jobs: give 1 or more processes, not 0"),
+        ({"jobs": "x"}, "jobs: give 1 or more processes, not 'x'"),
+        ({"device": 3}, "device: give words of its name, such as 'gpu:1', not 3"),
+        ({"settings": [1]}, r"settings: give sections by name, not \[1\]"),
+    ]
+    for given, sentence in wrong:
+        with pytest.raises(InputError, match=sentence):
+            dock(pocket, "CCO", **given)
+    with pytest.raises(InputError, match=r"pocket: give a Pocket, as Pocket.from_pdb.*'p\.pdb'"):
+        dock("p.pdb", "CCO")  # type: ignore[arg-type]
     with pytest.raises(InputError, match="no ligand was given"):
         dock(pocket, [])
     empty = tmp_path / "empty.sdf"
@@ -331,6 +343,16 @@ def test_settings_that_cannot_be_are_sentences(
 ) -> None:
     with pytest.raises(InputError, match=sentence):
         dock(pocket, "CCO", settings=settings)
+
+
+def test_hits_are_the_same_in_another_process(mixed: Hits) -> None:
+    items = mixed[1].pose.GetPropsAsDict()
+    assert items
+    sent = pickle.loads(pickle.dumps(mixed))
+    assert sent[1].pose.GetPropsAsDict() == items
+    assert list(sent) == list(mixed)
+    assert mixed.index(sent[1]) == 1
+    assert len({*mixed, *sent}) == len(mixed)
 
 
 def test_hits_are_a_sequence(library_hits: Hits) -> None:

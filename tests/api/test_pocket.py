@@ -53,6 +53,10 @@ def test_an_autobox_contains_its_ligand_with_the_margin() -> None:
     assert half == pytest.approx(reach + 3, abs=0.5)
     with pytest.raises(InputError, match="give a smaller margin"):
         Pocket.from_pdb(PROTEIN, autobox=REFERENCE, margin=29)
+    with pytest.raises(InputError, match="margin: give 0 or more, not 'x'"):
+        Pocket.from_pdb(PROTEIN, autobox=REFERENCE, margin="x")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="receptor: give a structure file, not None"):
+        Pocket.from_pdb(None, site=REFERENCE)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="margin: is around the ligand of autobox"):
         Pocket.from_pdb(PROTEIN, site=REFERENCE, margin=12)
     for given in ({"size": 25}, {"radius": 15}):

@@ -261,16 +261,19 @@ class TargetReader:
         return tuple(self._group["top"][name][...] for name in names)
 
     def others(self, rows: np.ndarray) -> dict[int, list[str]]:
-        """Names of the duplicates of some scored rows, where they have any, in input order."""
-        result: dict[int, list[str]] = {}
+        """Names of the duplicates of some scored rows, each once and other than the row's own."""
+        result: dict[int, dict[str, None]] = {}
         group = self._group["left"]
         for start in range(0, len(group["same_as"]), BLOCK):
             same_as = group["same_as"][start : start + BLOCK]
             places = np.flatnonzero(np.isin(same_as, rows))
             names = some_rows(group["name"], places + start)
             for row, name in zip(same_as[places].tolist(), names, strict=True):
-                result.setdefault(row, []).append(str(name))
-        return result
+                result.setdefault(row, {})[str(name)] = None
+        found = np.array(sorted(result), "i8")
+        for row, own in zip(found.tolist(), self.column("name", found), strict=True):
+            result[row].pop(str(own), None)
+        return {row: list(names) for row, names in result.items() if names}
 
     def scores(self) -> np.ndarray:
         """Scores (f4) of all ranked molecules, in no particular order."""
