@@ -480,9 +480,9 @@ def _isomers(
 ) -> Iterator[tuple[Chem.Mol, str]]:
     """Stereoisomers to try, and their SMILES; the one in place, where coordinates are kept.
 
-    Where none is possible the drawing, with the conformer's own choice.
+    Where none is possible the drawing, and the conformer chooses.
     """
-    if settings.stereoisomers > 1 and not placed:
+    if not placed:
         most = MORE_ISOMERS * settings.stereoisomers
         found = list(stereoisomers(form, most, settings.seed))
         if len(found) > settings.stereoisomers:  # RDKit counts through all, the last centre last

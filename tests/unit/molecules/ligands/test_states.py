@@ -85,6 +85,17 @@ def test_undefined_centres_are_enumerated_to_the_cap() -> None:
     assert len(list(stereoisomers(Chem.MolFromSmiles("CC(F)C(Cl)Br"), 3, 1))) == 3
 
 
+@pytest.mark.parametrize("drawn", ["CC(C)Cc1ccc(cc1)C(C)C(=O)O", "CC(F)=C(C)CCl", "CC(F)C(O)CCl"])
+def test_a_single_stereoisomer_is_named_as_it_is_docked(drawn: str) -> None:
+    found = of(drawn, ParseSettings(stereoisomers=1))
+    assert "at most docked" in found.note
+    (state,) = set(states(found))
+    assert undefined_stereo(Chem.MolFromSmiles(state)) == 1
+    assert Chem.MolToSmiles(Chem.MolFromSmiles(state), isomericSmiles=False) == Chem.MolToSmiles(
+        Chem.MolFromSmiles(states(of(drawn))[0]), isomericSmiles=False
+    )
+
+
 def test_each_open_centre_varies_among_the_stereoisomers_that_are_docked() -> None:
     """Eight forms in RDKit's order begin with four that share their last centre."""
     docked = [Chem.MolFromSmiles(smiles) for smiles in set(states(of("CC(F)C(O)CC(Cl)CO")))]
