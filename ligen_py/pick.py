@@ -68,12 +68,7 @@ def _run(options: argparse.Namespace) -> None:
         raise UsageError(f"--output {output}: end the name with one of {', '.join(SUFFIXES)}")
     with open_campaign(options.campaign) as campaign:
         target = campaign.target(_name(options, campaign))
-        places = _places(options, campaign, target)
-        limits = options.max_per_scaffold, options.max_similarity
-        ranked = target.best(target.stored).row
-        smiles = target.structures(ranked)
-        open_to = [smiles[int(ranked[place])] for place in places]
-        chosen = [places[i] for i in pick(open_to, options.count, *limits)]
+        chosen = _chosen(options, campaign, target)
         rows = _rows(campaign, target, chosen)
         if output is None:
             sys.stdout.writelines(_csv(target, rows))
@@ -101,16 +96,30 @@ def _name(options: argparse.Namespace, campaign: CampaignReader) -> str:
     return campaign.targets[0]
 
 
-def _places(
+def _chosen(
     options: argparse.Namespace, campaign: CampaignReader, target: TargetReader
 ) -> list[int]:
-    """Places of the ranking, from 0, among which to choose."""
+    """Places of the ranking, from 0, that are picked."""
     if not target.stored:
         raise InputError(f"{options.campaign}: contains no pose of target {target.name}")
-    if not options.undoubted:
-        return list(range(target.stored))
+    limits = options.max_per_scaffold, options.max_similarity
+    ranked = target.best(target.stored).row
+    smiles = target.structures(ranked)
+    # Doubts take a look at each pose, and few may be enough.
+    among = min(target.stored, 2 * options.count) if options.undoubted else target.stored
+    while True:
+        places = _undoubted(campaign, target, among) if options.undoubted else list(range(among))
+        open_to = [smiles[int(ranked[place])] for place in places]
+        chosen = [places[i] for i in pick(open_to, options.count, *limits)]
+        if len(chosen) == options.count or among == target.stored:
+            return chosen
+        among = min(target.stored, 4 * among)
+
+
+def _undoubted(campaign: CampaignReader, target: TargetReader, among: int) -> list[int]:
+    """Places of the first so many in which the report's list marks no doubt."""
     (about,) = (one for one in targets_of(campaign, 1, {}) if one.name == target.name)
-    found = dossier_of(campaign, about, target.stored, {}, granted.cores())
+    found = dossier_of(campaign, about, among, {}, granted.cores())
     return sorted(row.rank - 1 for row in found.hits if not row.doubts)
 
 

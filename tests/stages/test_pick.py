@@ -4,6 +4,8 @@ import csv
 import io
 import json
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from rdkit import Chem
@@ -81,6 +83,31 @@ def test_like_molecules_and_doubted_ones_are_left_out(campaign: Path, tmp_path: 
     assert "phenyl2" not in alike
     # All are lighter than 150 g/mol.
     assert names("--undoubted") == []
+
+
+@pytest.mark.parametrize(("doubted", "looked"), [((), [2]), ((1, 2), [2, 6]), ((1, 3), [2])])
+def test_no_more_molecules_are_looked_at_than_needed(
+    campaign: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    doubted: tuple[int, ...],
+    looked: list[int],
+) -> None:
+    asked = []
+
+    def dossier(campaign: Any, about: Any, count: int, *_: Any) -> SimpleNamespace:
+        asked.append(count)
+        ranks = range(1, count + 1)
+        doubts = [["doubt"] if rank in doubted else [] for rank in ranks]
+        rows = zip(ranks, doubts, strict=True)
+        return SimpleNamespace(hits=[SimpleNamespace(rank=r, doubts=d) for r, d in rows])
+
+    monkeypatch.setattr(pick, "dossier_of", dossier)
+    output = tmp_path / "picked.smi"
+    assert run(campaign, "--undoubted", "--count", "1", "--output", str(output)) == 0
+    assert asked == looked
+    best = next(rank for rank in range(1, 7) if rank not in doubted)
+    assert output.read_text().split("\t")[1].strip() == MOLECULES[best - 1].name
 
 
 @pytest.mark.parametrize(
