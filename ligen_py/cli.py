@@ -20,7 +20,14 @@ from typing import TYPE_CHECKING, Any, get_args, get_origin
 
 from ligen_py import __version__
 from ligen_py.ending import Ended, ending_as_ctrl_c
-from ligen_py.errors import DeviceError, InputError, StoppedError, UsageError, WorkerError
+from ligen_py.errors import (
+    DeviceError,
+    InputError,
+    StoppedError,
+    UsageError,
+    WorkerError,
+    close_to,
+)
 from ligen_py.settings.flags import flag
 
 if TYPE_CHECKING:  # commands without settings do not load pydantic
@@ -152,14 +159,21 @@ def settings_from(model: "type[Section]", arguments: argparse.Namespace) -> Any:
     )
 
 
-def section_from(model: "type[Section]", words: str) -> Any:
-    """The settings that stand in one word of a command line, as flags; InputError names the flag.
+def section_from(model: "type[Section]", words: str, where: str) -> Any:
+    """The settings that stand in one word of a command line, as flags.
 
-    Leaves as any parser does where a flag is unknown.
+    Raises UsageError that names the flag `where` they stand, InputError that names the setting.
     """
-    arguments = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    arguments = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
     add_settings(arguments, model)
-    return settings_from(model, arguments.parse_args(shlex.split(words)))
+    try:
+        found, unknown = arguments.parse_known_args(shlex.split(words))
+    except (argparse.ArgumentError, ValueError) as error:
+        raise UsageError(f"{where}='{words}': {error}") from error
+    if unknown:
+        known = [flag(model, name) for name in model.model_fields]
+        raise UsageError(f"{where}='{words}': unknown {unknown[0]}{close_to(unknown[0], known)}")
+    return settings_from(model, found)
 
 
 EACH = "several, a process each: 'gpu:0,1', or 'all' for every GPU"

@@ -76,6 +76,10 @@ def _stage(options: argparse.Namespace) -> None:
         where = Path(crystal) if crystal else None
         files = replace(files, control=bool(where), crystal=where, conformation=conformation)
         parts.setdefault((pocket, group), []).append(files)
+    for pocket, group in parts:
+        other = {"actives": "decoys", "decoys": "actives"}.get(group)
+        if other and (pocket, other) not in parts:
+            raise UsageError(f"--part {group} {pocket}: give its {other}, too")
     inputs = Inputs(options.target, parts, options.origin)
     run(inputs, cli.settings_from(ControlsSettings, options), None, options.output)
 

@@ -76,7 +76,8 @@ def _stage(options: argparse.Namespace) -> None:
     if len(words) != len(options.library):
         raise UsageError(f"--reading: given {len(words)} times; give it once for each --library")
     read = (
-        cli.section_from(Reading, one).model_dump(include=set(Columns._fields)) for one in words
+        cli.section_from(Reading, one, "--reading").model_dump(include=set(Columns._fields))
+        for one in words
     )
     libraries = [(path, Columns(**one)) for path, one in zip(options.library, read, strict=True)]
     inputs = Inputs(options.actives, libraries)

@@ -78,7 +78,10 @@ def _stage(options: argparse.Namespace) -> None:
     given = vars(options)
     stages = screen(options.search)
     files = {kind: given[kind] for kind in (*INPUTS, *(stage.kind for stage in stages))}
-    settings = {stage.name: cli.section_from(stage.settings, given[stage.name]) for stage in stages}
+    settings = {
+        stage.name: cli.section_from(stage.settings, given[stage.name], f"--{stage.name}")
+        for stage in stages
+    }
     again = asked_again(options.again, options.scores)
     first = stale(stages, files, settings, again, options.drop)
     for stage in stages[:first]:

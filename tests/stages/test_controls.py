@@ -123,6 +123,15 @@ def test_a_failed_control_warns_or_stops(
     assert "controls.json: no verdict of `controls`" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(("group", "other"), [("actives", "decoys"), ("decoys", "actives")])
+def test_actives_and_decoys_belong_together(
+    group: str, other: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["--target", "t", "--part", group, "p", "", *("x.h5",) * 3, "", "--output", "c.json"]
+    assert controls.main(words) == 2
+    assert f"--part {group} p: give its {other}, too" in capsys.readouterr().err
+
+
 def test_decoys_are_drawn_from_a_library(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -171,6 +180,15 @@ def test_decoys_come_from_all_files_of_all_libraries(
     assert output.read_bytes() == first
     assert decoys.main([*words, "--reading="]) == 2
     assert "--reading: given 1 times; give it once for each --library" in capsys.readouterr().err
+    for wrong, sentence in (
+        ("--smiles-colum 2", "unknown --smiles-colum; did you mean '--smiles-column'?"),
+        ("--smiles-column", "expected one argument"),
+        ("'", "No closing quotation"),
+    ):
+        assert decoys.main([*words, "--reading=", f"--reading={wrong}"]) == 2
+        said = capsys.readouterr().err
+        assert f"error: --reading='{wrong}': " in said
+        assert sentence in said
 
 
 def test_decoys_are_drawn_from_parsed_ligands(

@@ -454,6 +454,9 @@ def test_sql(campaign: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert {"rank", "weight", "xscore_half", "smiles"} <= set(every[0])
     for all_columns in ("FROM molecules", "SELECT * FROM (FROM molecules)"):
         assert ask(campaign, capsys, "--target", "a", "--sql", all_columns) == every
+    for by_place in ("SELECT #1 AS t FROM molecules", "SELECT t FROM molecules AS m(t)"):
+        places = ask(campaign, capsys, "--target", "a", "--sql", by_place)
+        assert {cell for (cell,) in places[1:]} == {"a"}
     described = ask(campaign, capsys, "--sql", "DESCRIBE molecules")
     assert [row[0] for row in described[1:]] == every[0]
     joined = ask(
@@ -508,7 +511,13 @@ def test_sql_without_duckdb_is_a_sentence(
         (["--descending"], 2, "--descending: needs --sort"),
         (["--match", "("], 2, "--match '(': no regular expression"),
         (["--match", "naem=x"], 2, "no text is called 'naem'; did you mean 'name'?"),
-        (["--where", "input.price > 2"], 2, "are shown by --columns, but cannot be compared"),
+        (["--where", "input.price > 2"], 2, "it is shown by --columns, but cannot be compared"),
+        (["--where", "state == 'CCO'"], 2, "it is shown by --columns, but cannot be compared"),
+        (
+            ["--interacts", "FOO999", "--where", "score > 100"],
+            2,
+            "--interacts FOO999: no residue of the pocket",
+        ),
         (["--columns", "network.pose"], 2, "networks.best in the config has gnina's networks"),
         (["--smarts", "C("], 2, "--smarts 'C(': no SMARTS"),
         (["--not-smarts", ""], 2, "--not-smarts '': no SMARTS"),

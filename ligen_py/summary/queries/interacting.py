@@ -28,6 +28,8 @@ class Interacting:
         """Rows without a stored pose, which were not looked at."""
         self.lacking: dict[str, None] = {}
         """What was given of residues that the target has not, so that no pose fits."""
+        for conformation in self._site.conformation[:1]:
+            self._around(str(conformation))  # a word that means nothing is said, whatever fits
 
     def fitting(self, rows: np.ndarray) -> np.ndarray:
         """Those of some rows whose stored pose has every interaction."""

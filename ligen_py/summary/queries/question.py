@@ -13,7 +13,7 @@ from ligen_py.store.campaign.judged import Beside
 from ligen_py.store.campaign.layout import Left
 from ligen_py.store.campaign.reader import CampaignReader, open_campaign
 from ligen_py.summary.queries.answer import write_answer, write_lines
-from ligen_py.summary.queries.columns import INPUT, NETWORK, TEXTS, Molecules, joined
+from ligen_py.summary.queries.columns import INPUT, NETWORK, TEXTS, Molecules, is_shown_only, joined
 from ligen_py.summary.queries.expression import Columns, Expression, Texts
 from ligen_py.summary.queries.forms import LIMIT, format_of
 from ligen_py.summary.queries.unscored import UNSCORED, with_left
@@ -128,9 +128,10 @@ def _columns(
     if not words:
         shown = molecules.default
         return shown if len(targets) > 1 else [name for name in shown if name != "target"]
-    if words == ["all"]:
-        return molecules.names
-    return list(dict.fromkeys(_plain(molecules, word, "--columns") for word in words))
+    chosen: list[str] = []
+    for word in words:
+        chosen += molecules.names if word == "all" else [_plain(molecules, word, "--columns")]
+    return list(dict.fromkeys(chosen))
 
 
 def _words(item: str, targets: list[Molecules]) -> list[str]:
@@ -298,8 +299,8 @@ def _reading(molecules: Molecules, expression: Expression) -> Columns:
         try:
             return molecules.column(name)
         except KeyError:
-            if name.startswith(INPUT):
-                cure = "; columns of the input are shown by --columns, but cannot be compared"
+            if is_shown_only(name):
+                cure = "; it is shown by --columns, but cannot be compared"
             else:
                 cure = f"{_cure(name, molecules)}; texts stand in quotes"
             raise UsageError(f"{expression.flag}: no column '{name}'{cure}") from None

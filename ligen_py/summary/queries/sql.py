@@ -18,8 +18,10 @@ from ligen_py.summary.queries.columns import Molecules, joined
 NAMING = re.compile(r"\s*(select|with)\b", re.IGNORECASE)
 """Begins a statement that names its columns, other than DESCRIBE, SUMMARIZE, PIVOT and FROM."""
 
-UNNAMED = re.compile(r"\*|\bcolumns\b|\(\s*from\b", re.IGNORECASE)
-"""What stands for columns without their names."""
+UNNAMED = re.compile(
+    r"\*|#|\bcolumns\b|\(\s*from\b|\bmolecules\s+(?:as\s+)?(?!where\b)\w+\s*\(", re.IGNORECASE
+)
+"""What stands for columns without their names: a star, a number, or other names for all."""
 
 TABLE = re.compile(r"(?:\bfrom|\bjoin|,)\s*molecules\b(?:\s+(?:as\s+)?(\w+))?", re.IGNORECASE)
 """The table where its rows are read, with the other name that it may get there."""
