@@ -140,11 +140,13 @@ def test_a_pose_on_demand(whole: Mini, tmp_path: Path, capsys: pytest.CaptureFix
     (part,) = whole.parts()
     with PartPoses(part) as poses:
         kept = list(read(part.refined, REFINED, Poses).restart[poses.kept(0)])
+        ((_, state, _),) = poses.texts([0])
     words = ["--campaign", str(whole.campaign), "--output", str(tmp_path), "--quiet"]
     for restart in range(12):
         pose = ["--pose", "dhfr", "trimethoprim", str(restart)]
         assert export.main([*words, *pose]) == 0
-        mol, *_ = Chem.SDMolSupplier(str(tmp_path / "dhfr-pose.sdf"), removeHs=False)
+        every = Chem.SDMolSupplier(str(tmp_path / "dhfr-pose.sdf"), removeHs=False)
+        mol = next(mol for mol in every if mol.GetProp("state") == state)
         kind = "refined" if restart in kept else "poses"
         assert mol.GetProp("pose").startswith("refined" if restart in kept else "docked")
         made = read(getattr(part, kind), KINDS[kind], Poses)
@@ -154,6 +156,24 @@ def test_a_pose_on_demand(whole: Mini, tmp_path: Path, capsys: pytest.CaptureFix
         assert np.abs(mol.GetConformer().GetPositions() - xyz).max() < 6e-5  # four decimals
     assert export.main([*words, "--pose", "dhfr", "trimethoprim", "12"]) == 1
     assert "its restarts are 0 to 11" in capsys.readouterr().err
+
+
+def test_the_ranked_pose_comes_first_of_all_states(tmp_path: Path) -> None:
+    """Which state it is of is not known from the restart."""
+    campaign = Mini(tmp_path, "CC(F)C(O)CCl open\nCC(Cl)C(O)CF open\n").run()
+    with open_campaign(campaign.campaign) as opened:
+        best = opened.target("dhfr").best(2)
+    words = ["--campaign", str(campaign.campaign), "--output", str(tmp_path), "--quiet"]
+    for restart, score in zip(best.scored.restart, best.scored.score, strict=True):
+        assert export.main([*words, "--pose", "dhfr", "open", str(restart)]) == 0
+        every = list(Chem.SDMolSupplier(str(tmp_path / "dhfr-pose.sdf"), removeHs=False))
+        scores = [float(mol.GetProp("score")) for mol in every if mol.HasProp("score")]
+        assert len(every) > 1
+        assert scores == sorted(scores, reverse=True)
+        assert every[0].HasProp("score")
+        assert str(score) in {mol.GetProp("score") for mol in every if mol.HasProp("score")}
+        if score == best.scored.score[0]:
+            assert every[0].GetProp("score") == str(score)
 
 
 def test_a_pose_that_was_not_kept_is_reported(

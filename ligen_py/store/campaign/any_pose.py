@@ -11,6 +11,7 @@ from ligen_py.errors import InputError
 from ligen_py.records.ligands import LIGANDS
 from ligen_py.records.poses import POSES
 from ligen_py.records.refined import REFINED
+from ligen_py.records.scores import SCORES
 from ligen_py.store.campaign.known import KnownFiles
 from ligen_py.store.campaign.manifest import Manifest, PartFiles
 from ligen_py.store.campaign.part import Genotypes, Poses
@@ -39,7 +40,8 @@ def find_poses(
 ) -> list[Found]:
     """The poses that a restart made of all ligands of this name, each state and record its own.
 
-    Poses that were scored are those of the refined file. A restart that the filter or the
+    The best poses of their states come first, the best-scored one before the others, with their
+    scores. Poses that were scored are those of the refined file. A restart that the filter or the
     refinement left out gives the pose as it was docked.
 
     Raises InputError where no ligand has this name, or none a pose of this restart, and where files
@@ -57,7 +59,7 @@ def find_poses(
             f"ligand {name} of target {target} has no pose of restart {restart}: "
             f"{_why_none(ligands[0][0], restart)}"
         )
-    return found
+    return sorted(found, key=lambda pose: -float(pose.items.get("score", "-inf")))
 
 
 def _why_none(part: PartFiles, restart: int) -> str:
@@ -108,11 +110,18 @@ def _poses(part: PartFiles, ligand: int, restart: int) -> Iterator[Found]:
                 items |= {"conformation": part.conformation}
                 items |= {"restart": str(restart), "pose": origin}
                 if kind is REFINED:
-                    items |= _terms(part, row)
+                    items |= _score(part, ligand, row) | _terms(part, row)
                 genotype = poses.genotypes(ligand, range(row, row + 1))
                 yield Found(genotype, poses.molecule(ligand), items, part.ligands)
         if rows:
             return
+
+
+def _score(part: PartFiles, ligand: int, row: int) -> dict[str, str]:
+    """The score of a state, of the pose that is its best."""
+    found = read_columns(part.scores, SCORES, ("scores/best", "scores/score"))
+    is_best = found["scores/best"][ligand] == row
+    return {"score": str(found["scores/score"][ligand])} if is_best else {}
 
 
 def _terms(part: PartFiles, row: int) -> dict[str, str]:
