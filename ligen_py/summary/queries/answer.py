@@ -17,6 +17,9 @@ from ligen_py.summary.table import NAME_WIDTH, cut, readable, table
 LEAST_NAME = 12
 """Characters to which texts of a table are cut before columns are left out."""
 
+MANY = 1 << 14
+"""Rows that are brought into text at a time: as objects of Python they take far more memory."""
+
 Answer = Mapping[str, np.ndarray]
 """Columns by name: numbers, or `object`: texts, or whole numbers some of which are missing.
 
@@ -108,11 +111,13 @@ def arrow(answer: Answer) -> Any:
 def _csv(answer: Answer) -> Iterator[str]:
     from pyarrow import csv
 
-    plain = {name: _plain(values) for name, values in answer.items()}
-    if plain:
+    if not answer:
+        return
+    yield csv_line(map(harmless, answer))
+    for start in range(0, max(map(len, answer.values())), MANY):
+        some = {name: _plain(values[start : start + MANY]) for name, values in answer.items()}
         stream = io.BytesIO()
-        csv.write_csv(arrow(plain), stream, csv.WriteOptions(include_header=False))
-        yield csv_line(map(harmless, plain))
+        csv.write_csv(arrow(some), stream, csv.WriteOptions(include_header=False))
         yield stream.getvalue().decode("utf-8")
 
 
