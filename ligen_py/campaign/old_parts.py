@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ligen_py.campaign.workplan import Workplan
-from ligen_py.chain import BEST, FILES
+from ligen_py.chain import BEST, FILES, SEQUENCES, writer
 
 PART = re.compile(r"(?P<label>.*?)\d+(?P<count>-of-\d+\.h5)")
 """Name of the file of a part."""
@@ -32,10 +32,7 @@ def old_parts(plan: Workplan, results: Path) -> Iterator[OldParts]:
     Those of targets and libraries that it has no longer, too.
     """
     now = _part_files(plan, str(results))
-    best = {f"{BEST}{search}" for search in plan.searches.selective}  # of the anti-targets
     for folder in sorted({path.parent for path in results.rglob("*-of-*.h5")}):
-        if folder.name in best:
-            continue
         found: dict[str, list[Path]] = {}
         for path in folder.glob("*.h5"):
             if path not in now and (name := PART.fullmatch(path.name)):
@@ -43,6 +40,20 @@ def old_parts(plan: Workplan, results: Path) -> Iterator[OldParts]:
                 found.setdefault(pattern, []).append(path)
         for pattern, files in sorted(found.items()):
             yield from _named(folder, pattern, files)
+    for path in _others(plan, results):
+        files = sorted(path.iterdir()) if path.is_dir() else [path]
+        yield OldParts(glob.escape(str(path)), len(files), _size(files))
+
+
+def _others(plan: Workplan, results: Path) -> Iterator[Path]:
+    """Pockets, controls and comparisons with anti-targets that the campaign has no longer."""
+    pockets = plan.every_pocket | plan.variants
+    yield from sorted(p for p in (results / "pockets").glob("*.h5") if p.stem not in pockets)
+    controls = (results / "controls").glob("*")
+    yield from sorted(p for p in controls if p.is_dir() and p.name not in plan.ranked)
+    for search in set(plan.settings.homologs) - set(plan.searches.selective):
+        table = Path(SEQUENCES["selectivity"].file(str(results), search=search))
+        yield from [table] if table.exists() else []
 
 
 def _named(folder: Path, pattern: str, files: list[Path]) -> Iterator[OldParts]:
@@ -63,6 +74,11 @@ def _part_files(plan: Workplan, results: str) -> set[Path]:
     for target in plan.ranked:
         parts += [files for *_, files in plan.control_parts(target)]
     found = {getattr(part, kind) for part in parts for kind in FILES if kind != "pocket"}
+    for search in plan.searches.selective:
+        place = {"library": f"{BEST}{search}", "chunk": "1-of-1"}
+        for anti in plan.searches.antitargets(search).values():
+            stages = (writer(kind, plan.settings.search) for kind in FILES if kind != "pocket")
+            found |= {Path(stage.file(results, target=anti, **place)) for stage in stages}
     # Files of controls stand in the plan as the rules name them.
     found = {Path(str(path).replace("<results>", results)) for path in found}
     return found | set(map(Path, plan.searches.every_part_file(results)))

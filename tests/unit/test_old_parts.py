@@ -84,3 +84,34 @@ def test_parts_of_a_target_and_a_library_that_are_no_more_are_named(tmp_path: Pa
     assert [old.pattern.removeprefix(f"{results}/") for old in old_parts(plan, results)] == [
         f"{folder}/old/[0-9]*-of-1.h5" for folder in ("ligands", "scores/a", "scores/b")
     ]
+
+
+def test_pockets_controls_and_anti_targets_that_are_no_more_are_named(tmp_path: Path) -> None:
+    results = tmp_path / "results"
+    search = {"target": "a", "query": None, "database": "q.fa"}
+    controls = {"a": {"actives": "lib.smi", "waters": ["near"]}}
+    files = [
+        *("pockets/a.h5", "pockets/b.h5", "pockets/gone.h5", "pockets/a.waters-near.h5"),
+        *("pockets/anti-like.P1.h5", "pockets/anti-like.P2.h5", "controls/b/controls.json"),
+        *("scores/anti-like.P1/best-like/1-of-1.h5", "scores/anti-like.P2/best-like/1-of-1.h5"),
+        *("controls/gone/controls.json", "controls/gone/controls.txt"),
+        *("homologs/like/selectivity.tsv", "ligands/best-like/1-of-1.h5"),
+    ]
+    for name in files:
+        (results / name).parent.mkdir(parents=True, exist_ok=True)
+        (results / name).write_text("one")
+
+    def named(**changes: Any) -> dict[str, int]:
+        plan = campaign(tmp_path, controls=controls, homologs={"like": search | changes})
+        found = old_parts(plan, results)
+        return {old.pattern.removeprefix(f"{results}/"): old.files for old in found}
+
+    gone = {"pockets/gone.h5": 1, "controls/gone": 2}
+    other = {"scores/anti-like.P2/best-like/[0-9]*-of-1.h5": 1, "pockets/anti-like.P2.h5": 1}
+    assert named(structures=ANTI) == gone | other
+    assert named() == gone | other | {
+        "scores/anti-like.P1/best-like/[0-9]*-of-1.h5": 1,
+        "ligands/best-like/[0-9]*-of-1.h5": 1,
+        "pockets/anti-like.P1.h5": 1,
+        "homologs/like/selectivity.tsv": 1,
+    }
