@@ -22,7 +22,7 @@ from ligen_py.paths import shapes_file
 from ligen_py.provenance import Input, Run
 from ligen_py.records.ligands import LIGANDS
 from ligen_py.settings.parse import ParseOptions
-from ligen_py.store.campaign.earlier import EarlierMolecules
+from ligen_py.store.files.earlier import EarlierMolecules
 from ligen_py.store.files.write import write
 
 log = logging.getLogger("ligen_py")

@@ -12,7 +12,7 @@ from ligen_py.provenance import Run
 from ligen_py.records.ledger import Status
 from ligen_py.records.ligands import LIGANDS
 from ligen_py.settings.parse import ParseSettings
-from ligen_py.store.campaign.earlier import EarlierMolecules
+from ligen_py.store.files.earlier import EarlierMolecules
 from ligen_py.store.files.write import write
 from tests.stages.factory import Molecule, library_of
 
