@@ -22,6 +22,9 @@ CHANGING = re.compile(rb'<time>.*?</time>|<div class="card wide" id="times">.*?<
 FAULTS = Path(__file__).parent / "faults"
 """On the PYTHONPATH, it makes stages misbehave as asked: see sitecustomize.py there."""
 
+LOCAL = ("--workflow-profile", str(ROOT / "workflow" / "profiles" / "local"), "--cores", "2")
+"""Flags of Snakemake for one computer."""
+
 LIBRARY = """\
 CC(=O)Oc1ccccc1C(=O)O aspirin
 Cn1cnc2c1c(=O)n(C)c(=O)n2C caffeine
@@ -78,8 +81,7 @@ def run(
 
 def run_local(folder: Path, *words: str, **options: Any) -> subprocess.CompletedProcess[str]:
     """Run the campaign on this machine with the profile for one computer."""
-    profile = str(ROOT / "workflow" / "profiles" / "local")
-    return run(folder, "--workflow-profile", profile, "--cores", "2", *words, **options)
+    return run(folder, *LOCAL, *words, **options)
 
 
 def contents(folder: Path) -> dict[str, str]:

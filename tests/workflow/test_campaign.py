@@ -4,13 +4,13 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 import yaml
 
 from ligen_py.chain import SCREEN
+from tests.workflow import forked
 from tests.workflow.test_plan import DHFR, ROOT, jobs, snakemake
 
 LIBRARY = """\
@@ -185,7 +185,7 @@ def test_finished_chunks_run_what_is_stale_and_nothing_before_it(
 def test_plan_says_what_a_changed_setting_reruns_and_why(finished: Path) -> None:
     changed = CAMPAIGN | {"filter": {"max_num_poses": 3}}
     (finished / "run" / "changed.yaml").write_text(yaml.safe_dump(changed))
-    command = [sys.executable, "-m", "ligen_py.plan", "changed.yaml", "--sample", "1"]
+    command = [forked.python(), "-m", "ligen_py.plan", "changed.yaml", "--sample", "1"]
     environment = os.environ | {"PYTHONPATH": str(finished / "project")}
     folder = finished / "run"
     made = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)

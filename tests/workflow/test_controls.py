@@ -2,6 +2,7 @@
 
 import json
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import yaml
 
 from ligen_py import run, validate
 from ligen_py.store.campaign.reader import open_campaign
+from tests.workflow import forked
 from tests.workflow.small import campaign, run_local
 
 ACTIVES = (
@@ -25,6 +27,12 @@ def settings(**control: Any) -> dict[str, Any]:
         "score": {"functions": ["vina"], "pose_weights": {"vina": 1.0}},
         "controls": {"dhfr": {"actives": "actives.smi", "per_active": 6, **control}},
     }
+
+
+@pytest.fixture(autouse=True)
+def soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Snakemake and its jobs start soon."""
+    monkeypatch.setattr(sys, "executable", forked.python())
 
 
 def write(folder: Path, config: dict[str, Any]) -> Path:

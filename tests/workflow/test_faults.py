@@ -25,6 +25,7 @@ from ligen_py.store.campaign.reader import open_campaign
 from ligen_py.store.files.read import read
 from ligen_py.store.files.terms import read_terms
 from tests.workflow.small import (
+    LOCAL,
     ask_fault,
     command,
     contents,
@@ -51,10 +52,9 @@ STAGES = [
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of an undisturbed campaign."""
+    """The folder of an undisturbed campaign; no process of it has the hashes of another one."""
     folder = write_campaign(tmp_path_factory.mktemp("undisturbed") / "run", CHUNKS)
-    done = run_local(folder)
-    assert done.returncode == 0, done.stdout
+    subprocess.run(command(*LOCAL), cwd=folder, check=True)
     return folder
 
 
@@ -112,9 +112,8 @@ def test_snakemake_killed_and_started_anew_beside_its_orphans(
 ) -> None:
     folder, faults = write_campaign(tmp_path / "run", CHUNKS), tmp_path / "faults"
     extra = ask_fault(faults, "screen", PARTS[0], "hold", "go on")
-    profile = ["--workflow-profile", str(Path(__file__).parents[2] / "workflow/profiles/local")]
     first = subprocess.Popen(
-        command(*profile, "--cores", "2"),
+        command(*LOCAL),
         cwd=folder,
         env={**os.environ, **extra},
         stdout=subprocess.DEVNULL,

@@ -4,7 +4,6 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 from collections.abc import Callable
 from contextlib import chdir, redirect_stdout
 from io import StringIO
@@ -18,7 +17,7 @@ from snakemake.api import ConfigSettings, ResourceSettings, SnakemakeApi
 from ligen_py import verify
 from ligen_py.store.campaign.manifest import read_manifest
 from ligen_py.store.campaign.reader import open_campaign
-from tests.workflow.forked import snakemake
+from tests.workflow.forked import python, snakemake
 from tests.workflow.small import ROOT, campaign, run_local
 from tests.workflow.test_plan import jobs
 
@@ -62,7 +61,7 @@ def folder(finished: Path, tmp_path: Path) -> Path:
 def ligen(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     """Run a command in a folder; all that it prints is in stdout."""
     return subprocess.run(
-        [sys.executable, "-m", "ligen_py", *words],
+        [python(), "-m", "ligen_py", *words],
         cwd=folder,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
         stdout=subprocess.PIPE,

@@ -2,6 +2,7 @@
 
 import base64
 import copy
+import sys
 from argparse import Namespace
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from ligen_py.store.campaign.manifest import Manifest, read_manifest
 from ligen_py.store.files.read import read
 from tests.mini import DHFR as COMPLEX
 from tests.mini import Mini
+from tests.workflow import forked
 
 DHFR = "package:posebusters/datasets/pdb/1s3v/1s3v_"
 LIBRARY = "CCO ethanol\nCC(N)=O acetamide\nthis is no molecule\nOCC ethanol again\nC[Al](C)C odd\n"
@@ -57,6 +59,12 @@ def folder(tmp_path: Path) -> Path:
     (tmp_path / "lib.smi").write_text(LIBRARY)
     (tmp_path / "c.yaml").write_text(yaml.safe_dump(CONFIG))
     return tmp_path
+
+
+@pytest.fixture(autouse=True)
+def soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Snakemake starts soon."""
+    monkeypatch.setattr(sys, "executable", forked.python())
 
 
 def run(folder: Path, *words: str) -> int:

@@ -14,6 +14,7 @@ import pytest
 import yaml
 
 from ligen_py import run
+from tests.workflow import forked
 from tests.workflow.small import (
     ROOT,
     ask_fault,
@@ -25,9 +26,11 @@ from tests.workflow.small import (
 )
 
 
-def ligen_run(folder: Path, *words: str, **options: Any) -> subprocess.Popen[str]:
-    """Start the campaign of a folder."""
-    command = [sys.executable, "-m", "ligen_py.run", str(folder / "c.yaml"), *words]
+def ligen_run(
+    folder: Path, *words: str, python: str | None = None, **options: Any
+) -> subprocess.Popen[str]:
+    """Start the campaign of a folder, with a Python that takes no signals where none is named."""
+    command = [python or forked.python(), "-m", "ligen_py.run", str(folder / "c.yaml"), *words]
     return subprocess.Popen(
         command,
         stdout=subprocess.PIPE,
@@ -65,7 +68,7 @@ def test_a_stage_that_is_killed_is_named(tmp_path: Path) -> None:
 
 def test_a_run_beside_another_and_one_that_is_stopped_say_how_to_go_on(tmp_path: Path) -> None:
     folder = write_campaign(tmp_path / "run", 1)
-    first = ligen_run(folder)
+    first = ligen_run(folder, python=sys.executable)
     end = time.monotonic() + 200
     while not list(folder.glob(".snakemake/locks/*.lock")):
         assert time.monotonic() < end
@@ -92,7 +95,7 @@ def test_a_run_without_a_terminal_that_is_stopped_leaves_no_lock(
     folder = write_campaign(tmp_path / "run", 1)
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background ignores it
     signal.signal(signal.SIGHUP, signal.SIG_DFL)  # nohup ignores it
-    first = ligen_run(folder, start_new_session=True)
+    first = ligen_run(folder, python=sys.executable, start_new_session=True)
     end = time.monotonic() + 200
     # Not at the lock: while Snakemake plans, an exception may come where Python ignores it.
     while not list(folder.glob("logs/**/*.log")):
@@ -155,7 +158,9 @@ def test_the_jobs_of_a_run_that_is_stopped_end_with_it(
     folder, faults = write_campaign(tmp_path / "run", 1), tmp_path / "faults"
     extra = ask_fault(faults, "screen", "1-of-1", "sleep", 600)
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background ignores it
-    process = ligen_run(folder, start_new_session=True, env={**os.environ, **extra})
+    process = ligen_run(
+        folder, python=sys.executable, start_new_session=True, env={**os.environ, **extra}
+    )
     wait_until(lambda: happened(faults, "screen", "1-of-1", "sleep"))
     process.send_signal(number)
     _, printed = process.communicate(timeout=120)

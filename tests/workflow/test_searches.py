@@ -4,7 +4,6 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ import yaml
 
 from ligen_py.campaign.workplan import Workplan
 from ligen_py.molecules.receptor.chains import protein_chains
+from tests.workflow import forked
 from tests.workflow.small import LIBRARY, campaign, contents, run_local
 from tests.workflow.test_plan import ROOT
 
@@ -85,7 +85,7 @@ def test_tables_of_the_searches(finished: Path) -> None:
 
 
 def ligen(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "ligen_py", *words]
+    command = [forked.python(), "-m", "ligen_py", *words]
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
 
