@@ -118,7 +118,7 @@ def example(name: str, *, small: bool) -> tuple[Query, list[bytes], list[tuple[o
     lengths = (170, 23, 0, 100) if small else (2000, 23, 22, 0, 1, 300, 900)
     records = planted(rng, query, lengths)
     odd = [text(rng, 4).encode() + one + text(rng, 4).encode() for one in with_odd(query)]
-    records += odd[::7] if small else odd
+    records += odd[::7] if small else [b"".join(odd)]  # the twin takes a time for each record
     return query, records, [tuple(row) for row in reference.search(records, query)]
 
 
