@@ -1,6 +1,6 @@
 # Everything a user or developer types; `make` alone explains.
 
-PYTHON ?= python3.11
+PYTHON ?= $(firstword $(foreach minor,11 12 13,$(shell command -v python3.$(minor))) python3.11)
 KILLS  ?= 20
 CORES  ?= $(shell nproc 2>/dev/null || echo 2)
 BIN    := .venv/bin
@@ -83,7 +83,7 @@ lock: ## Pin all requirements anew, after a change of pyproject.toml (needs uv)
 $(DEMO): requirements.lock
 $(TESTS): requirements-dev.lock
 $(DEMO) $(TESTS):
-	@command -v $(PYTHON) > /dev/null || { echo "$(PYTHON) is missing; install Python 3.11, or name yours: make PYTHON=..."; exit 2; }
+	@command -v $(PYTHON) > /dev/null || { echo "$(PYTHON) is missing; install Python 3.11, 3.12 or 3.13, or name yours: make PYTHON=..."; exit 2; }
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --disable-pip-version-check --quiet --require-hashes -r $<
 	touch $@

@@ -4,14 +4,13 @@ from pathlib import Path
 
 import pytest
 from rdkit import Chem
-from vina import Vina
 
 
 def test_vina_scores_exported_poses_as_we_do(kept: Path) -> None:
     files = sorted((kept / "hits-pdbqt").iterdir())
     mols = list(Chem.SDMolSupplier(str(kept / "hits.sdf"), removeHs=False))
     assert len(files) == len(mols) == 4
-    judge = Vina(sf_name="vina", verbosity=0)
+    judge = pytest.importorskip("vina").Vina(sf_name="vina", verbosity=0)
     judge.set_receptor(str(kept / "hits-receptor.pdbqt"))
     centre = mols[0].GetConformer().GetPositions().mean(axis=0).tolist()
     judge.compute_vina_maps(center=centre, box_size=[24, 24, 24])
