@@ -531,13 +531,16 @@ def _old_parts(plan: Workplan, folder: Path) -> Iterator[str]:
 def _stale_searches(plan: Workplan, folder: Path, contents: Contents) -> Iterator[str]:
     """Searches of an earlier run that were made from other contents than their sources have now."""
     seen: set[tuple[Path, str]] = set()
-    for source, file, search in search_changes(plan, folder / "results", contents.digest):
-        if (source, search) not in seen:
-            seen.add((source, search))
-            yield (
-                f"{source} has changed: {file}, and all results of the search '{search}', are "
-                "stale; a run makes them again"
-            )
+    try:
+        for source, file, search in search_changes(plan, folder / "results", contents.digest):
+            if (source, search) not in seen:
+                seen.add((source, search))
+                yield (
+                    f"{source} has changed: {file}, and all results of the search '{search}', are "
+                    "stale; a run makes them again"
+                )
+    except InputError as error:  # the run reads it, and stops
+        yield f"would stop: {error}"
 
 
 def _stale_files(plan: Workplan, folder: Path, contents: Contents) -> Iterator[str]:

@@ -43,8 +43,11 @@ def config_faults(
             if place and file not in seen and file.is_file():
                 seen.add(file)
                 yield from file_faults(plan, place, kind, file, sources)
-    for source, file, _ in search_changes(plan, campaign.parent, cache(file_digest)):
-        yield f"{file}: was not made from {source} as it is now"
+    try:
+        for source, file, _ in search_changes(plan, campaign.parent, cache(file_digest)):
+            yield f"{file}: was not made from {source} as it is now"
+    except InputError as error:
+        yield str(error)
 
 
 def file_faults(

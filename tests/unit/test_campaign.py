@@ -12,12 +12,15 @@ from ligen_py.campaign import workplan
 from ligen_py.campaign.workplan import Part, Workplan, stage_environment
 from ligen_py.errors import InputError
 from ligen_py.formats import format_of
-from ligen_py.plan import _overridden, _unused
+from ligen_py.plan import _overridden, _stale_files, _stale_searches, _unused
 from ligen_py.provenance import Run, file_digest
+from ligen_py.records.ligands import LIGANDS
 from ligen_py.records.pocket import POCKET
 from ligen_py.search_changes import Change, search_changes
 from ligen_py.settings.document import read_document
+from ligen_py.settings.parse import ParseSettings
 from ligen_py.settings.pocket import PocketSettings
+from ligen_py.store.campaign.contents import Contents
 from ligen_py.store.campaign.manifest import read_manifest
 from ligen_py.store.campaign.parsed_library import ParsedChunk
 from ligen_py.store.files.write import new_file
@@ -690,7 +693,34 @@ def test_an_anti_target_whose_structure_has_changed_is_named(sequences: Path) ->
     assert list(search_changes(plan, results, file_digest)) == []
     structure.write_text("another")
     (change,) = search_changes(plan, results, file_digest)
-    assert change == Change(structure, results / "pockets" / "anti-s.P1.h5", "s")
+    file = results / "pockets" / "anti-s.P1.h5"
+    assert change == Change(structure, file, "s")
+    contents = Contents(sequences)
+    (stale,) = _stale_searches(plan, sequences, contents)
+    assert stale.startswith(f"{structure} has changed: {file}, and all results of the search 's'")
+    os.truncate(file, 100)
+    (stop,) = _stale_searches(plan, sequences, contents)
+    assert stop.startswith(f"would stop: {file}: not a complete HDF5 file")
+
+
+def test_a_damaged_file_stops_no_plan(folder: Path) -> None:
+    """What else has changed is said behind it."""
+    plan = Workplan.of(config(), "c.yaml", folder)
+    receptor, library = folder / "r.pdb", folder / "lib.smi"
+    with new_file(folder / "results/pockets/b.h5", POCKET, Run("pocket", PocketSettings(), ())):
+        pass
+    damaged = folder / "results/ligands/lib/1-of-2.h5"
+    made = Run("parse", ParseSettings(), (library,))
+    with new_file(damaged, LIGANDS, made):
+        pass
+    contents = Contents(folder)
+    assert [line.partition(" has changed")[0] for line in _stale_files(plan, folder, contents)] == [
+        str(receptor)
+    ]
+    os.truncate(damaged, 100)
+    stop, change = _stale_files(plan, folder, contents)
+    assert stop.startswith(f"would stop: {damaged}: not a complete HDF5 file")
+    assert change.startswith(f"{receptor} has changed")
 
 
 def test_what_was_exported_of_its_targets_may_be_lost(folder: Path) -> None:
