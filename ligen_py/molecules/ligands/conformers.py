@@ -17,6 +17,7 @@ from rdkit.ForceField import rdForceField
 
 from ligen_py.molecules.arrays import Arrays
 from ligen_py.molecules.graph import atoms_of
+from ligen_py.molecules.ligands.chairs import chair_bounds, chair_rings
 from ligen_py.molecules.surroundings import surroundings
 
 BOND_LENGTHS = (0.5, 3.5)
@@ -209,7 +210,7 @@ def embed_piece(
         tries = [(bare, crystals if _is_puckered(bare) else flat), (bare, free)]
     with rdBase.BlockLogs():  # it says that there are no hydrogens
         for mol, way in tries:
-            found = _embedded(mol, systems, limit, way)
+            found = _embedded(mol, systems, limit, way, _piece_ways(seed, key)[1])
             if found:
                 break
         else:
@@ -231,16 +232,32 @@ def embed_piece(
 
 
 def _embedded(
-    mol: Chem.Mol, systems: Sequence[System], limit: int, way: rdDistGeom.EmbedParameters
+    mol: Chem.Mol,
+    systems: Sequence[System],
+    limit: int,
+    way: rdDistGeom.EmbedParameters,
+    bounded: rdDistGeom.EmbedParameters,
 ) -> list[int]:
-    """Give a piece conformers; the ids of up to `limit` of them that differ in their rings."""
+    """Give a piece conformers; the ids of up to `limit` of them that differ in their rings.
+
+    `bounded` makes those whose six-membered rings are chairs.
+    """
+    rings = chair_rings(mol)
+    if rings:
+        bounded.SetBoundsMat(chair_bounds(mol, rings))
     if not systems:
+        if rings and len(rdDistGeom.EmbedMultipleConfs(mol, 1, bounded)):
+            return [0]
         return list(rdDistGeom.EmbedMultipleConfs(mol, 1, way))
+    way.clearConfs = False
     # Hardly two conformers of most macrocycles have one shape, and theirs take longest.
     has_axis = any(isinstance(system, Axis) for system in systems)
     most = max(TRIES * limit, AXIS_TRIES if has_axis else 0)
     first = limit if macrocycle(mol.GetRingInfo().AtomRings()) else most
     for count in dict.fromkeys((first, most)):
+        mol.RemoveAllConformers()
+        if rings:  # first, as of shapes that are met equally often the first ones stay
+            rdDistGeom.EmbedMultipleConfs(mol, limit, bounded)
         if not len(rdDistGeom.EmbedMultipleConfs(mol, count, way)):
             return []
         found = _distinct(mol, systems, limit)
