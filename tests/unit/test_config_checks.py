@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from ligen_py import config_checks, doctor, parse, plan, run
-from ligen_py.api import dock
+from ligen_py.api import Pocket, dock
 from ligen_py.errors import DeviceError, InputError, UsageError
 from tests.gnina import random_tensors
 from tests.torch_files import saved
@@ -189,7 +189,7 @@ def test_a_device_that_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     [
         lambda folder: config_checks.check_machine(config_checks.checked(write(folder))),
         lambda folder: doctor.main(["--no-test"]),
-        lambda folder: dock("receptor.pdb", ["CCO"], folder=folder / "hits"),
+        lambda folder: dock(Pocket.__new__(Pocket), ["CCO"], folder=folder / "hits"),
     ],
     ids=["run", "doctor", "dock"],
 )

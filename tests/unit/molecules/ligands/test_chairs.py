@@ -1,0 +1,83 @@
+"""Saturated rings of six atoms are docked as chairs, too."""
+
+import numpy as np
+import pytest
+from rdkit import Chem
+from rdkit.Chem import rdMolTransforms
+
+from ligen_py.molecules.library.reading import Record
+from ligen_py.molecules.ligands.chairs import chair_bounds, chair_rings
+from ligen_py.molecules.ligands.conformers import embed_piece
+from ligen_py.molecules.ligands.preparation import prepare
+from ligen_py.settings.parse import ParseSettings
+
+
+def torsions(mol: Chem.Mol, ring: tuple[int, ...], conformer: int) -> np.ndarray:
+    found = mol.GetConformer(conformer)
+    chains = [np.roll(ring, -first)[:4].tolist() for first in range(len(ring))]
+    return np.array([rdMolTransforms.GetDihedralDeg(found, *chain) for chain in chains])
+
+
+def is_chair(turns: np.ndarray) -> bool:
+    return bool((turns * np.roll(turns, 1) < 0).all() and np.abs(turns).min() > 25)
+
+
+@pytest.mark.parametrize(
+    "smiles",
+    [
+        "CC(C)(C)C1CCCCC1",
+        "CN1CCOCC1",
+        "O=S(=O)(c1ccccc1)N1CCOCC1",
+        "CS(=O)(=O)N1CCCCC1",
+        "CC(=O)N1CCN(C(C)=O)CC1",
+        "O=C1CCN(C)CC1",
+        "CN1CCSCC1",
+        "OC[C@H]1O[C@@H](O)[C@H](O)[C@@H](O)[C@@H]1O",
+        "C1CC[C@H]2CCCC[C@H]2C1",
+        "C1CC[C@H]2CCCC[C@@H]2C1",
+        "C1CCC2(CC1)CCNCC2",
+    ],
+)
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_all_rings_are_chairs_in_the_shape_of_lowest_energy(smiles: str, seed: int) -> None:
+    made = embed_piece(Chem.MolFromSmiles(smiles), seed, smiles, 4)
+    assert made is not None
+    mol, energies = made
+    assert energies == sorted(energies)
+    rings = chair_rings(Chem.MolFromSmiles(smiles))
+    assert rings
+    assert all(is_chair(torsions(mol, ring, 0)) for ring in rings)
+
+
+def test_a_single_conformer_is_a_chair() -> None:
+    made = embed_piece(Chem.MolFromSmiles("CC(C)(C)C1CCCCC1"), 1, "key", 1)
+    assert made is not None
+    (ring,) = chair_rings(made[0])
+    assert made[0].GetNumConformers() == 1
+    assert is_chair(torsions(made[0], ring, 0))
+
+
+@pytest.mark.parametrize(
+    "smiles",
+    ["c1ccccc1", "C1CCC=CC1", "O=C1NC(=O)C=CN1", "O=C1CNC(=O)CN1", "C1CC2CCC1C2", "C1CCCC1"],
+)
+def test_flat_bridged_and_other_rings_are_no_chairs(smiles: str) -> None:
+    assert chair_rings(Chem.MolFromSmiles(smiles)) == []
+
+
+def test_bounds_of_cyclohexane() -> None:
+    """Across the ring a chair has 2.95 A; the bounds demand somewhat more. All others stay."""
+    mol = Chem.MolFromSmiles("C1CCCCC1")
+    (ring,) = chair_rings(mol)
+    bounds = chair_bounds(mol, [ring])
+    across = [sorted((ring[i], ring[i + 3])) for i in range(3)]
+    for low, high in across:
+        assert 2.9 < bounds[high, low] < bounds[low, high] < 3.3
+    assert (np.triu(bounds) >= np.tril(bounds).T - 1e-9).all()
+
+
+def test_the_strain_of_a_boat_is_told() -> None:
+    found = prepare(Record(1, "x", "CS(=O)(=O)N1CCCCC1"), ParseSettings(max_strain=20))
+    strains = [float(state.shape["strain"][0]) for state in found.states]
+    assert strains[0] == 0
+    assert all(value > 3 for value in strains[2:])  # behind two chairs
