@@ -26,7 +26,7 @@ from ligen_py.settings.aggregate import AggregateSettings
 from ligen_py.store.campaign.layout import Control
 from ligen_py.store.campaign.lineage import Lineage, Origin
 from ligen_py.store.campaign.manifest import Manifest, PartFiles, read_manifest
-from ligen_py.store.campaign.site import read_site
+from ligen_py.store.campaign.site import other_places, read_site
 from ligen_py.store.campaign.verdicts import read_verdicts
 from ligen_py.store.campaign.writer import CampaignWriter, control_of, new_campaign
 
@@ -119,7 +119,10 @@ def run(
             best.store(molecules.ranking(out, settings.top_poses))
             members = manifest.control(target)
             control = _control(campaign, lineage, members)
-            site = read_site(chunks[target, manifest.libraries[0]][0])
+            pockets = chunks[target, manifest.libraries[0]][0]
+            site = read_site(pockets)
+            if places := other_places(pockets):
+                log.warning("%s: %s", target, places)
             writer.finish(control, site, reference_poses(members))
             log.info("%s: ranked %d molecules", target, writer.rows - out)
         verdicts = read_verdicts(inputs.verdicts)

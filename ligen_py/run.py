@@ -153,6 +153,12 @@ def _run(options: argparse.Namespace) -> None:
             raise InputError(f"{error}; delete it and type the same command again") from error
         for file, how in lost[:LOST]:
             log.warning("%s %s; it is made again", file, how)
+        if others := plan.targets_before(folder):
+            log.warning(
+                "%s: is of a campaign of other targets (%s), whose ranking and exported files are "
+                "replaced; name another folder for this one by --directory to keep them",
+                *(folder / "results", ", ".join(others)),
+            )
     before = _logs(folder)
     table = folder / "results" / "report.txt"
     reported = table.stat().st_mtime_ns if table.is_file() else 0

@@ -630,6 +630,17 @@ class Workplan:
             (file, "has changed since it was written") for file in self.changed(results)
         ]
 
+    def targets_before(self, folder: Path) -> list[str]:
+        """Targets of an earlier run in a campaign's folder, where none of them is this one's.
+
+        InputError as `lost`.
+        """
+        listed = folder / "results" / "manifest.tsv"
+        if not self.pockets or not listed.exists():
+            return []
+        found = list(dict.fromkeys(part.target for part in read_manifest(listed).parts))
+        return [] if set(found) & set(self.ranked) else found
+
     def changed(self, results: Path) -> list[Path]:
         """Exported files that are newer than the end of the job that wrote them."""
         mark = results / "export" / MARK

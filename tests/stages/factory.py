@@ -22,7 +22,7 @@ from ligen_py.records.functions.xscore import Interaction, XScoreReceptor
 from ligen_py.records.kept import Verdicts
 from ligen_py.records.ledger import Ledger, Reason, Status
 from ligen_py.records.ligands import LIGANDS
-from ligen_py.records.pocket import POCKET, Receptor, Whole
+from ligen_py.records.pocket import POCKET, GeometricField, Receptor, Whole
 from ligen_py.records.poses import Poses
 from ligen_py.records.refined import REFINED, Refinement
 from ligen_py.records.scores import SCORES, Checks, Scores
@@ -97,6 +97,16 @@ def library_of(
             for i, molecule in enumerate(molecules)
         ),
         keys.get,
+    )
+
+
+def field(*origin: float) -> GeometricField:
+    """An empty box of 10 A from an origin on, by default around 0."""
+    return GeometricField(
+        origin=np.array(origin or (-5.0, -5.0, -5.0)),
+        spacing=np.array([5.0]),
+        value=np.zeros((3, 3, 3), "i1"),
+        anchor=np.zeros((1, 3), "f4"),
     )
 
 
@@ -233,6 +243,7 @@ def write_part(
             for record in receptor():
                 group = file.create_group(POCKET.group_of(type(record)))
                 write_record(group, record, type(record))
+            write_record(file.create_group("field"), field())
     if not part.ligands.exists():
         write(part.ligands, LIGANDS, Run("parse", ParseSettings()), parsed.groups)
     poses = poses_of(parsed, first_line)

@@ -703,6 +703,21 @@ def test_an_anti_target_whose_structure_has_changed_is_named(sequences: Path) ->
     assert stop.startswith(f"would stop: {file}: not a complete HDF5 file")
 
 
+def test_results_of_other_targets_are_told(folder: Path) -> None:
+    plan = Workplan.of(config(), "c.yaml", folder)
+    assert plan.targets_before(folder) == []
+    (folder / "results").mkdir()
+    manifest = folder / "results" / "manifest.tsv"
+    manifest.write_text(plan.manifest(str(folder / "results")).text())
+    assert plan.targets_before(folder) == []
+    other = Workplan.of(config(targets={"c": config()["targets"]["b"]}), "c.yaml", folder)
+    assert other.targets_before(folder) == ["a", "b"]
+    both = Workplan.of(
+        config(targets={**config()["targets"], "c": config()["targets"]["b"]}), "c.yaml", folder
+    )
+    assert both.targets_before(folder) == []
+
+
 def test_a_damaged_file_stops_no_plan(folder: Path) -> None:
     """What else has changed is said behind it."""
     plan = Workplan.of(config(), "c.yaml", folder)

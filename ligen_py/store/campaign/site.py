@@ -6,11 +6,14 @@ import numpy as np
 
 from ligen_py.records.functions.ad4 import Ad4Receptor, Ad4Type
 from ligen_py.records.functions.xscore import Interaction, XScoreReceptor
-from ligen_py.records.pocket import POCKET, Receptor
+from ligen_py.records.pocket import POCKET, GeometricField, Receptor
 from ligen_py.records.site import Site
 from ligen_py.store.campaign.manifest import PartFiles
 from ligen_py.store.files.inputs import recorded_inputs
 from ligen_py.store.files.read import groups_in, read, run_record
+
+APART = 3.0
+"""Angstrom between centres of boxes, from which on they may be two sites."""
 
 
 def read_site(members: Sequence[PartFiles]) -> Site:
@@ -22,6 +25,25 @@ def read_site(members: Sequence[PartFiles]) -> Site:
     names = ("xyz", "element", "residue", "label", "role", "conformation")
     atoms = {name: np.concatenate([part[name] for part in parts]) for name in names}
     return Site(**atoms, receptor=np.array([_structure(files) for files in members], object))
+
+
+def other_places(members: Sequence[PartFiles]) -> str:
+    """What to say where a target's conformations have boxes in different places; else nothing.
+
+    A cavity or a ligand by name is looked for in each structure. Raises InputError as `read_site`.
+    """
+    if len(members) < 2:
+        return ""
+    fields = [read(files.pocket, POCKET, GeometricField) for files in members]
+    sides = [one.spacing * (np.array(one.value.shape) - 1) for one in fields]
+    centres = np.array([one.origin + side / 2 for one, side in zip(fields, sides, strict=True)])
+    apart = float(np.linalg.norm(centres[:, None] - centres, axis=2).max())
+    if apart <= APART:
+        return ""
+    return (
+        f"the boxes of its conformations lie up to {apart:.1f} A apart, and a molecule ranks with "
+        "its best score of all; superpose the structures, and give the site by one place for all"
+    )
 
 
 def _structure(files: PartFiles) -> str:
