@@ -53,6 +53,9 @@ FIRST_STEPS = 50
 PIECE_STEPS = 100
 """The same for a rigid piece: bonds are then within 0.001 A of the minimum, angles within 0.01
 degrees (medians). After 60 equal shapes are still taken for different ones: 6 % more ligands."""
+BROKEN = 30.0
+"""kcal/mol above the lowest shape of a piece, beyond which one is none: some of macrocycles are
+knotted, with bonds of 1.8 A, thousands above."""
 MOST_MATCHES = 1000
 """Symmetric mappings of a ring system that are tried."""
 CUMULATED = ("[CX3,NX2]=[CX2;!R]=[CX3,NX2]", "[CX3,NX2]=[CX2;!R]=[CX2;!R]=[CX3,NX2]")
@@ -223,6 +226,7 @@ def embed_piece(
     order = sorted(_unchanged(mol, sides), key=lambda number: (energies[number], number))
     if not order:
         return None
+    order = [number for number in order if energies[number] <= energies[order[0]] + BROKEN]
     _keep(mol, order)
     if systems:
         different = list(_first_of_each(_shapes_of_all(mol, systems)).values())[:limit]
