@@ -121,8 +121,8 @@ def run(
             control = _control(campaign, lineage, members)
             pockets = chunks[target, manifest.libraries[0]][0]
             site = read_site(pockets)
-            if places := other_places(pockets):
-                log.warning("%s: %s", target, places)
+            if said := other_places(pockets):
+                log.warning("%s: %s", target, said)
             writer.finish(control, site, reference_poses(members))
             log.info("%s: ranked %d molecules", target, writer.rows - out)
         verdicts = read_verdicts(inputs.verdicts)

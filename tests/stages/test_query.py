@@ -389,6 +389,8 @@ def test_a_residue_may_be_missing_in_one_conformation(
             for label, one in zip(site.label, site.conformation, strict=True)
         ]
     assert names(ask(output, capsys, "--interacts", name)) == ["acid"]
+    shown = ask(output, capsys, "--columns", "name", "state", "conformation")[1:]
+    assert shown == [["acid", "CC(=O)O", "open"], ["amine", "CCN", "shut"]]
 
 
 def test_every_format_has_the_same_answer(

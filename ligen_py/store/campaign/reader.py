@@ -307,11 +307,15 @@ class TargetReader:
         rank[np.searchsorted(row, self.order())] = np.arange(1, len(row) + 1)
         return Every(row=row, rank=rank, totals=totals, **columns)
 
-    def structures(self, rows: np.ndarray, what: str = "smiles") -> dict[int, str]:
-        """SMILES of the parents, or 'state's, of those of some scored rows whose pose is stored."""
+    def structures(self, rows: np.ndarray) -> dict[int, str]:
+        """SMILES of the parents of those of some scored rows whose pose is stored."""
+        return self.of_poses("smiles", rows)
+
+    def of_poses(self, name: str, rows: np.ndarray) -> dict[int, str]:
+        """A text of `Top` of those of some scored rows whose pose is stored."""
         stored, *_ = self._top
         places = np.flatnonzero(np.isin(stored, rows))
-        texts = some_rows(self._group["top"][what], places)
+        texts = some_rows(self._group["top"][name], places)
         return dict(zip(stored[places].tolist(), map(str, texts), strict=True))
 
     def site(self) -> Site:

@@ -21,8 +21,8 @@ ALIASES = {"mw": "weight", "hbd": "donors", "hba": "acceptors", "rotb": "rotatab
 INPUT = "input."
 """What the name of a further column of the input starts with."""
 
-STATE = "state"
-"""The docked state, of molecules with a stored pose; as columns of the input it is shown only."""
+OF_POSE = ("state", "conformation")
+"""Known of molecules with a stored pose; as columns of the input they are shown only."""
 
 NETWORK = "network."
 """What the name of a column of gnina's networks starts with."""
@@ -36,7 +36,7 @@ SHARE = 0.5
 
 def is_shown_only(name: str) -> bool:
     """Whether a column is known of molecules with a stored pose alone, so that none is compared."""
-    return name == STATE or name.startswith(INPUT)
+    return name in OF_POSE or name.startswith(INPUT)
 
 
 @dataclass
@@ -78,7 +78,7 @@ class Molecules:
     def plain(self, name: str) -> str:
         """A column's own name; KeyError where there is none."""
         name = ALIASES.get(name.lower(), name.replace("/", "."))
-        known = (*self._own, *PROPERTY_NAMES, *TEXTS, *NUMBERS, STATE)
+        known = (*self._own, *PROPERTY_NAMES, *TEXTS, *NUMBERS, *OF_POSE)
         if name in known or (name.startswith(INPUT) and len(name) > len(INPUT)):
             return name
         # Asked last: whether networks judged this campaign takes the hash of its whole file.
@@ -134,9 +134,9 @@ class Molecules:
         if name.startswith(INPUT):
             found = self.target.inputs(rows)
             return _objects([columns.get(name.removeprefix(INPUT)) for columns in found])
-        if name == STATE:
-            states = self.target.structures(rows, "state")
-            return _objects([states.get(row) for row in rows.tolist()])
+        if name in OF_POSE:
+            known = self.target.of_poses(name, rows)
+            return _objects([known.get(row) for row in rows.tolist()])
         if name == REFERENCES:
             values = self.column(name)
             assert isinstance(values, np.ndarray)
