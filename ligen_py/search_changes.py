@@ -7,6 +7,7 @@ from typing import NamedTuple
 from ligen_py.campaign.searches import GENOME_FILES, PARTS
 from ligen_py.campaign.workplan import Workplan
 from ligen_py.chain import SEQUENCES, STAGES, Stage
+from ligen_py.errors import InputError
 from ligen_py.records.database import DATABASE
 from ligen_py.records.guides import GUIDES
 from ligen_py.records.homologs import HOMOLOGS
@@ -31,21 +32,30 @@ def search_changes(
 ) -> Iterator[Change]:
     """Every file of a search whose run record names other contents than a source has now.
 
+    Raises InputError of a damaged file when all others have been looked at.
+
     Args:
         plan: the campaign.
         results: its folder of results; files that are not there are left out.
         digest: the SHA-256 of a file.
     """
+    damaged: list[InputError] = []
     for section in SEARCHES:
         for search in getattr(plan.settings, section):
             for stage, name, sources in _files(plan, str(results), section, search):
                 file = Path(name)
                 if not file.is_file():
                     continue
-                known = input_digests(file, run_record(file, KINDS[stage.kind]))
+                try:
+                    known = input_digests(file, run_record(file, KINDS[stage.kind]))
+                except InputError as error:
+                    damaged.append(error)
+                    continue
                 for source in sources:
                     if together([digest(path) for path in source]) not in known:
                         yield Change(source[0], file, search)
+    if damaged:
+        raise damaged[0]
 
 
 KINDS = {kind.name: kind for kind in (POCKET, DATABASE, HOMOLOGS, OFFTARGETS, GUIDES)}

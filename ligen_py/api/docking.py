@@ -6,6 +6,7 @@ import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from multiprocessing import current_process
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
@@ -108,7 +109,7 @@ def dock(
             f"pocket: give a Pocket, as Pocket.from_pdb('protein.pdb', site='ligand.sdf') makes "
             f"one, not {pocket!r}"
         )
-    if jobs is not None and not (isinstance(jobs, int) and jobs > 0):
+    if jobs is not None and not (isinstance(jobs, Integral) and jobs > 0):
         raise InputError(f"jobs: give 1 or more processes, not {jobs!r}")
     if device is not None and not isinstance(device, str):
         raise InputError(f"device: give words of its name, such as 'gpu:1', not {device!r}")

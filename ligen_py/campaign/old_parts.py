@@ -51,9 +51,10 @@ def _others(plan: Workplan, results: Path) -> Iterator[Path]:
     yield from sorted(p for p in (results / "pockets").glob("*.h5") if p.stem not in pockets)
     controls = (results / "controls").glob("*")
     yield from sorted(p for p in controls if p.is_dir() and p.name not in plan.ranked)
-    for search in set(plan.settings.homologs) - set(plan.searches.selective):
+    for search in plan.settings.homologs:
         table = Path(SEQUENCES["selectivity"].file(str(results), search=search))
-        yield from [table] if table.exists() else []
+        if search not in plan.searches.selective and table.exists():
+            yield table
 
 
 def _named(folder: Path, pattern: str, files: list[Path]) -> Iterator[OldParts]:

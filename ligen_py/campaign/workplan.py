@@ -648,11 +648,17 @@ class Workplan:
         return [path for path in files if path.stat().st_mtime > mark.stat().st_mtime]
 
     def exported(self, results: Path) -> list[Path]:
-        """What `export` has written of this campaign's targets, by its own list."""
+        """What `export` has written of this campaign's targets, by its own list.
+
+        Without what it would not write with this config.
+        """
         mark = results / "export" / MARK
         names = mark.read_text("utf-8", "replace").splitlines() if mark.is_file() else []
-        own = tuple(f"{name}{end}" for name in self.ranked for end in ".-")
-        return [mark.parent / name for name in names if name.startswith(own)]
+        kinds = [r"\.(sdf|csv|parquet|pml|cxc)", r"-receptor(-[^/]+)?\.pdb", r"-reference\.[^/]+"]
+        kinds += [r"-network\.sdf"] if self.settings.networks.best else []
+        kinds += [r"-receptor(-[^/]+)?\.pdbqt", "-pdbqt/.+"] if self.settings.export.pdbqt else []
+        own = re.compile(f"({'|'.join(map(re.escape, self.ranked))})({'|'.join(kinds)})")
+        return [mark.parent / name for name in names if own.fullmatch(name)]
 
     def report_flags(self) -> str:
         """Flags of `report`."""

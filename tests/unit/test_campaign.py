@@ -740,9 +740,9 @@ def test_a_damaged_file_stops_no_plan(folder: Path) -> None:
 
 def test_what_was_exported_of_its_targets_may_be_lost(folder: Path) -> None:
     """By the list of what was written: a new target, and files of another one, are none of it."""
-    plan = Workplan.of(config(), "c.yaml", folder)
+    plan = Workplan.of(config(export={"pdbqt": True}), "c.yaml", folder)
     results = folder / "results"
-    files = ("a.sdf", "a-reference.pdb", "a-pdbqt/1-x.pdbqt", "gone.sdf")
+    files = ("a.sdf", "a-reference.pdb", "a-pdbqt/1-x.pdbqt", "a-gone.sdf")
     (results / "export" / "a-pdbqt").mkdir(parents=True)
     for name in files:
         (results / "export" / name).touch()
@@ -761,6 +761,8 @@ def test_what_was_exported_of_its_targets_may_be_lost(folder: Path) -> None:
     assert [(path.name, how) for path, how in plan.lost(folder)] == [
         (Path(name).name, "is missing") for name in files[:-1]
     ]
+    without = Workplan.of(config(), "c.yaml", folder)
+    assert [path.name for path, _ in without.lost(folder)] == list(files[:2])
 
 
 @pytest.mark.parametrize(

@@ -82,7 +82,9 @@ ALLOWED = {
     "guides": {*FOR_STAGES, "gene_inputs", "genome_inputs"},
     "summary": {"errors", "molecules", "records", "store"},
     "verify": {*FOR_STAGES, "campaign", "chain", "verification"},
-    "search_changes": {"campaign", "chain", "records", "sequences", "settings", "store"},
+    "search_changes": {
+        *("campaign", "chain", "errors", "records", "sequences", "settings", "store"),
+    },
     "verification": {
         *FOR_STAGES,
         *("campaign", "chain", "controls", "judging", "search_changes"),

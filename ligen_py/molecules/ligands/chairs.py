@@ -11,7 +11,7 @@ from rdkit import Chem, DistanceGeometry
 from rdkit.Chem import rdDistGeom
 
 LEAST_SP3 = 4
-"""Atoms of a ring that a chair needs; one of a double bond, or two amides, flatten it a little."""
+"""sp3 atoms of a ring that is a chair; a carbonyl group or two amides flatten it a little."""
 TORSIONS = np.deg2rad([70.0, 84.0])
 """More than those of a chair, which are near 55 degrees: the distances of a twisted boat, whose
 torsions are 31 and 64, are hardly shorter than a chair's. The minimisation brings them back."""

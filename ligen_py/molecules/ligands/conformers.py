@@ -54,8 +54,8 @@ PIECE_STEPS = 100
 """The same for a rigid piece: bonds are then within 0.001 A of the minimum, angles within 0.01
 degrees (medians). After 60 equal shapes are still taken for different ones: 6 % more ligands."""
 BROKEN = 30.0
-"""kcal/mol above the lowest shape of a piece, beyond which one is none: some of macrocycles are
-knotted, with bonds of 1.8 A, thousands above."""
+"""kcal/mol above the lowest shape of a piece; shapes above it are left out. Some of macrocycles are
+strained or knotted, up to thousands of kcal/mol, with bonds of 1.8 A."""
 MOST_MATCHES = 1000
 """Symmetric mappings of a ring system that are tried."""
 CUMULATED = ("[CX3,NX2]=[CX2;!R]=[CX3,NX2]", "[CX3,NX2]=[CX2;!R]=[CX2;!R]=[CX3,NX2]")

@@ -42,7 +42,7 @@ def other_places(members: Sequence[PartFiles]) -> str:
         return ""
     return (
         f"the boxes of its conformations lie up to {apart:.1f} A apart, and a molecule ranks with "
-        "its best score of all; superpose the structures, and give the site by one place for all"
+        "its best score of all; are the structures superposed, and is it one site in all of them?"
     )
 
 

@@ -19,7 +19,8 @@ NAMING = re.compile(r"\s*(select|with)\b", re.IGNORECASE)
 """Begins a statement that names its columns, other than DESCRIBE, SUMMARIZE, PIVOT and FROM."""
 
 UNNAMED = re.compile(
-    r"\*|#|\bcolumns\b|\(\s*from\b|\bmolecules\s+(?:as\s+)?(?!where\b)\w+\s*\(", re.IGNORECASE
+    r"\*|#\s*\d|\bcolumns\b|\(\s*from\b|\bmolecules\s+(?:as\s+)?(?!where\b|limit\b)\w+\s*\(",
+    re.IGNORECASE,
 )
 """What stands for columns without their names: a star, a number, or other names for all."""
 
