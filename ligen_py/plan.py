@@ -519,7 +519,7 @@ def _old_parts(plan: Workplan, folder: Path) -> Iterator[str]:
         count, size = sum(old.files for old in found), sum(old.size for old in found)
         files = f"{count:,} old file{'s' * (count > 1)}, {size / 1e6:,.1f} MB"
         yield (
-            f"{files}, of parts that this config does not have; nothing of it reads them; delete "
+            f"{files}, of parts that this config does not have; no job of it reads them; delete "
             "them unless you go back to these parts, or they are of another config:"
         )
     for old in found[:LOST]:
