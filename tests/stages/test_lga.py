@@ -162,7 +162,9 @@ def test_a_campaign_of_both_searches(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert verify.main([str(both.campaign)]) == 0, capsys.readouterr().err
     with open_campaign(both.campaign) as reader:
         for pose in reader.target(reader.targets[0]).poses(3):
-            assert sum(count for _, _, count in json.loads(pose.clusters)) == 3
+            # The runs of cyclohexane are alike by its symmetry: the filter leaves one of them.
+            left = 1 if pose.state == "C1CCCCC1" else 3
+            assert sum(count for _, _, count in json.loads(pose.clusters)) == left
     for one, other in zip(alone.parts(), both.parts(), strict=True):
         runs, poses = (read(part.refined, REFINED, Poses) for part in (one, other))
         is_run = poses.restart < 3
