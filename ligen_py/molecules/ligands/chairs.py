@@ -15,6 +15,11 @@ LEAST_SP3 = 4
 TORSIONS = np.deg2rad([70.0, 84.0])
 """More than those of a chair, which are near 55 degrees: the distances of a twisted boat, whose
 torsions are 31 and 64, are hardly shorter than a chair's. The minimisation brings them back."""
+GAUCHE_ANTI = np.deg2rad([80.0, 165.0])
+"""From an axial group to the ring's atoms three bonds away torsions are smaller than the first one,
+near 65 degrees; from an equatorial one larger than the second, near 175."""
+SLACK = 0.01
+"""Angstrom that are left at least between two bounds of a distance."""
 
 
 def chair_rings(mol: Chem.Mol) -> list[tuple[int, ...]]:
@@ -37,8 +42,25 @@ def _saturated(mol: Chem.Mol, ring: Sequence[int]) -> int:
     return sum(mol.GetAtomWithIdx(atom).GetHybridization() == sp3 for atom in ring)
 
 
-def chair_bounds(mol: Chem.Mol, rings: Sequence[Sequence[int]]) -> np.ndarray:
+def kinds_of_chairs(mol: Chem.Mol, rings: Sequence[Sequence[int]]) -> list[bool | None]:
+    """The chairs to ask for, as `chair_bounds` takes them: both of a ring with a stereocentre."""
+    centres = [centre for ring in rings for _, _, centre in _ends(mol, ring)]
+    if any(centres):
+        return [True, False, None]
+    return [True, None] if centres else [None]
+
+
+def chair_bounds(
+    mol: Chem.Mol, rings: Sequence[Sequence[int]], equatorial: bool | None = None
+) -> np.ndarray:
     """Bounds of the distances of all atoms, as RDKit has them, by which some rings become chairs.
+
+    Args:
+        mol: the molecule, without hydrogens.
+        rings: of `chair_rings`.
+        equatorial: whether the group at the first stereocentre of a ring is equatorial; groups at
+            its other carbons and nitrogens are, unless they are at stereocentres. None: groups are
+            where the generator places them, which is axial six times out of seven.
 
     Returns:
         f8 (atoms, atoms), Angstrom: upper bounds above the diagonal, lower ones below it.
@@ -48,15 +70,55 @@ def chair_bounds(mol: Chem.Mol, rings: Sequence[Sequence[int]]) -> np.ndarray:
     for ring in rings:
         for start in range(3):
             ways = [[ring[(i + step) % 6] for step in range(4)] for i in (start, start + 3)]
-            across = np.array([_across(mean, way) for way in ways])
+            across = np.array([_across(mean, way, TORSIONS) for way in ways])
             low, high = sorted((ring[start], ring[start + 3]))
             bounds[high, low], bounds[low, high] = across[:, 0].min(), across[:, 1].max()
+        if equatorial is not None:
+            _place_ends(mol, ring, equatorial, mean, bounds)
     DistanceGeometry.DoTriangleSmoothing(bounds)
     return np.asarray(bounds)
 
 
-def _across(mean: np.ndarray, chain: Sequence[int]) -> np.ndarray:
-    """The distances (2,) of the ends of four atoms, their middle bond turned by TORSIONS.
+def _place_ends(
+    mol: Chem.Mol, ring: Sequence[int], equatorial: bool, mean: np.ndarray, bounds: np.ndarray
+) -> None:
+    """Bound the distances of groups to the ring's atoms three bonds away, in place."""
+    ends = _ends(mol, ring)
+    first = next((place for place, _, is_centre in ends if is_centre), None)
+    for place, end, is_centre in ends:
+        if is_centre and place != first:
+            continue  # where it is follows from the first one
+        for step in (1, -1):
+            chain = [end, *(ring[(place + step * i) % 6] for i in range(3))]
+            near, far = _across(mean, chain, GAUCHE_ANTI)
+            low, high = sorted((end, chain[-1]))
+            if equatorial or not is_centre:
+                bounds[high, low] = max(bounds[high, low], min(far, bounds[low, high] - SLACK))
+            else:
+                bounds[low, high] = min(bounds[low, high], max(near, bounds[high, low] + SLACK))
+
+
+def _ends(mol: Chem.Mol, ring: Sequence[int]) -> list[tuple[int, int, bool]]:
+    """Single groups at carbons and nitrogens of a ring that are in no other ring.
+
+    Returns:
+        For each one its place in the ring, its atom, and whether it is at a marked stereocentre.
+    """
+    info, found = mol.GetRingInfo(), []
+    for place, number in enumerate(ring):
+        atom = mol.GetAtomWithIdx(number)
+        if atom.GetAtomicNum() not in (6, 7) or info.NumAtomRings(number) > 1:
+            continue
+        others = [other.GetIdx() for other in atom.GetNeighbors() if other.GetAtomicNum() > 1]
+        ends = [other for other in others if other not in ring]
+        if len(ends) == 1 and atom.GetHybridization() == Chem.HybridizationType.SP3:
+            is_centre = atom.GetChiralTag() != Chem.ChiralType.CHI_UNSPECIFIED
+            found.append((place, ends[0], is_centre))
+    return found
+
+
+def _across(mean: np.ndarray, chain: Sequence[int], torsions: np.ndarray) -> np.ndarray:
+    """The distances of the ends of four atoms, their middle bond turned by these angles.
 
     The first and the last atom lie (x, y) and (u, v) from the second one, along the middle bond and
     beside it.
@@ -66,4 +128,4 @@ def _across(mean: np.ndarray, chain: Sequence[int]) -> np.ndarray:
     x = (mean[a, b] ** 2 - mean[a, c] ** 2 + middle**2) / (2 * middle)
     u = (mean[b, d] ** 2 - mean[c, d] ** 2 + middle**2) / (2 * middle)
     y, v = np.sqrt(mean[a, b] ** 2 - x**2), np.sqrt(mean[b, d] ** 2 - u**2)
-    return np.asarray(np.sqrt((x - u) ** 2 + y**2 + v**2 - 2 * y * v * np.cos(TORSIONS)))
+    return np.asarray(np.sqrt((x - u) ** 2 + y**2 + v**2 - 2 * y * v * np.cos(torsions)))

@@ -17,7 +17,7 @@ from rdkit.ForceField import rdForceField
 
 from ligen_py.molecules.arrays import Arrays
 from ligen_py.molecules.graph import atoms_of
-from ligen_py.molecules.ligands.chairs import chair_bounds, chair_rings
+from ligen_py.molecules.ligands.chairs import chair_bounds, chair_rings, kinds_of_chairs
 from ligen_py.molecules.surroundings import surroundings
 
 BOND_LENGTHS = (0.5, 3.5)
@@ -38,10 +38,17 @@ LAST_ATTEMPTS = 20
 """The same before a piece's stereocentres are said to exclude each other. With 10, one of 646 cages
 that can be built failed with one of three seeds; with 20 none."""
 TRIES = 2
-"""Conformers made for each one that may stay."""
+"""Conformers made for each one that may stay, and shapes of a piece that are minimised."""
+CHAIRS, OTHERS = 6, 2
+"""Conformers of a piece that can have chairs: with chairs, and as the generator makes them."""
+PULL = 50.0
+"""How strong the bounds of chairs are, against flat groups: with 1 some come out as boats."""
 SAME_SHAPE = 0.3
 """Ring systems nearer than this (RMSD with the atoms bonded to them, symmetry minded) have one
 shape, Angstrom. A chair and a twisted boat of cyclohexane differ by 0.5."""
+SAME_START = 0.2
+"""The same of rigid pieces before their minimisation, which can take starts 0.3 A apart to a chair
+and to a boat."""
 MACROCYCLE = 8
 """Atoms of the smallest ring that counts as a macrocycle."""
 FLEXIBLE = 3
@@ -197,9 +204,9 @@ def embed_piece(
 
     The generator sees heavy atoms alone, in cages with the hydrogens of ring fusions; hydrogens are
     added to what it makes. That takes a seventh of the time. The shapes met most often are
-    minimised, and stand in the order of their energies (kcal/mol), which come with them; one that
-    turned into another isomer is left out. No conformer where the stereocentres exclude each other;
-    None where the generator finds nothing else either.
+    minimised, and those of lowest energy stay, with their energies in kcal/mol and in that order;
+    one that turned into another isomer is left out. No conformer where the stereocentres exclude
+    each other; None where the generator finds nothing else either.
     """
     systems = _systems(bare) if limit > 1 else []
     is_cage = _is_cage(bare)
@@ -247,27 +254,40 @@ def _embedded(
     `bounded` makes those whose six-membered rings are chairs.
     """
     rings = chair_rings(mol)
-    if rings:
-        bounded.SetBoundsMat(chair_bounds(mol, rings))
     if not systems:
-        if rings and len(rdDistGeom.EmbedMultipleConfs(mol, 1, bounded)):
+        if rings and _embed_chairs(mol, rings, 1, bounded):
             return [0]
         return list(rdDistGeom.EmbedMultipleConfs(mol, 1, way))
     way.clearConfs = False
     # Hardly two conformers of most macrocycles have one shape, and theirs take longest.
     has_axis = any(isinstance(system, Axis) for system in systems)
-    most = max(TRIES * limit, AXIS_TRIES if has_axis else 0)
-    first = limit if macrocycle(mol.GetRingInfo().AtomRings()) else most
+    is_macrocycle = macrocycle(mol.GetRingInfo().AtomRings())
+    most = max(OTHERS if rings else TRIES * limit, AXIS_TRIES if has_axis else 0)
+    first = min(limit, most) if is_macrocycle else most
     for count in dict.fromkeys((first, most)):
         mol.RemoveAllConformers()
         if rings:  # first, as of shapes that are met equally often the first ones stay
-            rdDistGeom.EmbedMultipleConfs(mol, limit, bounded)
+            _embed_chairs(mol, rings, CHAIRS, bounded)
         if not len(rdDistGeom.EmbedMultipleConfs(mol, count, way)):
             return []
-        found = _distinct(mol, systems, limit)
-        if len(found) == limit:
+        found = _distinct(mol, systems, TRIES * limit, SAME_START)
+        if len(found) >= limit:
             break
     return found
+
+
+def _embed_chairs(
+    mol: Chem.Mol, rings: Sequence[Sequence[int]], count: int, way: rdDistGeom.EmbedParameters
+) -> bool:
+    """Add up to `count` conformers of all kinds of chairs; whether there is one."""
+    way.clearConfs = False
+    way.boundsMatForceScaling = PULL
+    kinds = kinds_of_chairs(mol, rings)[:count]
+    for number, kind in enumerate(kinds):
+        way.SetBoundsMat(chair_bounds(mol, rings, kind))
+        way.randomSeed ^= number  # of its own, else all kinds fail where one does
+        rdDistGeom.EmbedMultipleConfs(mol, count // len(kinds), way)
+    return mol.GetNumConformers() > 0
 
 
 def _is_excluded(bare: Chem.Mol, seed: int, key: str) -> bool:
@@ -520,9 +540,11 @@ def _systems(mol: Chem.Mol) -> list[System]:
     return [*flexible_rings(mol), *(axis for axis in axes(mol) if axis.is_open)]
 
 
-def _distinct(mol: Chem.Mol, systems: Sequence[System], limit: int) -> list[int]:
+def _distinct(
+    mol: Chem.Mol, systems: Sequence[System], limit: int, same: float = SAME_SHAPE
+) -> list[int]:
     """Conformers, by id, of different ring shapes: the first, then by how often a shape was met."""
-    shapes = _shapes_of_all(mol, systems)
+    shapes = _shapes_of_all(mol, systems, same)
     first = _first_of_each(shapes)
     others = [shape for shape, _ in Counter(shapes).most_common() if shape != shapes[0]]
     return [first[shape] for shape in [shapes[0], *others[: limit - 1]]]
@@ -536,12 +558,14 @@ def _first_of_each(shapes: Sequence[tuple[int, ...]]) -> dict[tuple[int, ...], i
     return first
 
 
-def _shapes_of_all(mol: Chem.Mol, systems: Sequence[System]) -> list[tuple[int, ...]]:
+def _shapes_of_all(
+    mol: Chem.Mol, systems: Sequence[System], same: float = SAME_SHAPE
+) -> list[tuple[int, ...]]:
     """The numbers of the shapes that the systems have in each conformer."""
-    return list(zip(*(_shapes(mol, system) for system in systems), strict=True))
+    return list(zip(*(_shapes(mol, system, same) for system in systems), strict=True))
 
 
-def _shapes(mol: Chem.Mol, system: System) -> list[int]:
+def _shapes(mol: Chem.Mol, system: System, same: float) -> list[int]:
     """The number of the shape that a ring system, or an axis, has in each conformer."""
     if isinstance(system, Axis):
         return [system.is_positive(conformer) for conformer in mol.GetConformers()]
@@ -564,8 +588,7 @@ def _shapes(mol: Chem.Mol, system: System) -> list[int]:
         near = (
             i
             for i, leader in enumerate(leaders)
-            if rdMolAlign.GetBestRMS(part, part, number, leader, maxMatches=MOST_MATCHES)
-            < SAME_SHAPE
+            if rdMolAlign.GetBestRMS(part, part, number, leader, maxMatches=MOST_MATCHES) < same
         )
         shape = next(near, len(leaders))
         if shape == len(leaders):

@@ -17,7 +17,7 @@ import numpy as np
 from rdkit import Chem, rdBase
 
 from ligen_py.molecules.graph import atoms_of
-from ligen_py.molecules.ligands import conformers
+from ligen_py.molecules.ligands import chairs, conformers
 from ligen_py.molecules.ligands.conformers import embed_piece, macrocycle
 
 IN_MEMORY = 20_000
@@ -178,7 +178,9 @@ def _signed(content: bytes) -> bytes:
 @cache
 def _way() -> str:
     """Stands for the code that makes shapes, so that no row outlives a change of it."""
-    code = b"".join(Path(module).read_bytes() for module in (__file__, conformers.__file__))
+    code = b"".join(
+        Path(module).read_bytes() for module in (__file__, chairs.__file__, conformers.__file__)
+    )
     return hashlib.sha256(code + rdBase.rdkitVersion.encode()).hexdigest()[:8]
 
 

@@ -6,7 +6,7 @@ from rdkit import Chem
 from rdkit.Chem import rdMolTransforms
 
 from ligen_py.molecules.library.reading import Record
-from ligen_py.molecules.ligands.chairs import chair_bounds, chair_rings
+from ligen_py.molecules.ligands.chairs import chair_bounds, chair_rings, kinds_of_chairs
 from ligen_py.molecules.ligands.conformers import embed_piece
 from ligen_py.molecules.ligands.preparation import prepare
 from ligen_py.settings.parse import ParseSettings
@@ -47,6 +47,67 @@ def test_all_rings_are_chairs_in_the_shape_of_lowest_energy(smiles: str, seed: i
     rings = chair_rings(Chem.MolFromSmiles(smiles))
     assert rings
     assert all(is_chair(torsions(mol, ring, 0)) for ring in rings)
+
+
+def angle_of_the_group(mol: Chem.Mol, ring: tuple[int, ...], conformer: int) -> float:
+    """Degrees of the torsion from a ring's only group to the ring's atoms: 65 axial, 175 not."""
+    (place,) = [i for i, atom in enumerate(ring) if mol.GetAtomWithIdx(atom).GetDegree() == 3]
+    around = np.roll(ring, -place)[:3].tolist()
+    (end,) = [
+        atom.GetIdx()
+        for atom in mol.GetAtomWithIdx(around[0]).GetNeighbors()
+        if atom.GetIdx() not in ring
+    ]
+    found = mol.GetConformer(conformer)
+    return abs(rdMolTransforms.GetDihedralDeg(found, end, *around))
+
+
+@pytest.mark.parametrize("smiles", ["CN1CCCCC1", "C[NH+]1CCCCC1", "CC1CCNCC1", "CC1CCCCC1"])
+@pytest.mark.parametrize("seed", [1, 2, 3, 4])
+def test_a_ring_has_both_its_chairs_the_group_equatorial_in_the_lower_one(
+    smiles: str, seed: int
+) -> None:
+    made = embed_piece(Chem.MolFromSmiles(smiles), seed, smiles, 4)
+    assert made is not None
+    mol = Chem.RemoveHs(made[0])
+    (ring,) = chair_rings(mol)
+    chairs = [
+        number for number in range(mol.GetNumConformers()) if is_chair(torsions(mol, ring, number))
+    ]
+    angles = [angle_of_the_group(mol, ring, number) for number in chairs[:2]]
+    assert angles[0] > 150
+    assert angles[1] < 90
+
+
+@pytest.mark.parametrize(
+    ("smiles", "kinds"),
+    [
+        ("C1CCCCC1", [None]),
+        ("CC1CCCCC1", [True, None]),
+        ("CC1(C)CCCCC1", [None]),
+        ("CN1CCOCC1", [True, None]),
+        ("CC(=O)N1CCOCC1", [None]),
+        ("C[C@H]1CCCCN1", [True, False, None]),
+        ("CN1CCN(C)CC1", [True, None]),
+    ],
+)
+def test_both_chairs_are_asked_for(smiles: str, kinds: list[bool | None]) -> None:
+    mol = Chem.MolFromSmiles(smiles)
+    assert kinds_of_chairs(mol, chair_rings(mol)) == kinds
+
+
+def test_bounds_place_the_group_of_a_stereocentre() -> None:
+    """From the group to the ring's atoms three bonds away: 2.9 to 3.2 A axial, 3.8 equatorial."""
+    mol = Chem.MolFromSmiles("C[C@H]1CCCCN1")
+    (ring,) = chair_rings(mol)
+    place = ring.index(1)
+    far = [ring[(place + step) % 6] for step in (2, -2)]
+    free, equatorial, axial = (chair_bounds(mol, [ring], kind) for kind in (None, True, False))
+    for atom in far:  # the group is atom 0, so upper bounds stand in its row
+        assert equatorial[atom, 0] > free[atom, 0]
+        assert 3.6 < equatorial[atom, 0] < equatorial[0, atom]
+        assert axial[0, atom] < free[0, atom]
+        assert axial[atom, 0] < axial[0, atom] < 3.3
 
 
 def test_a_single_conformer_is_a_chair() -> None:
