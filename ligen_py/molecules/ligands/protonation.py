@@ -31,7 +31,7 @@ import numpy as np
 from rdkit import Chem
 
 from ligen_py.molecules.steps import Steps, at_once
-from ligen_py.molecules.surroundings import DOUBLE, surroundings
+from ligen_py.molecules.surroundings import DOUBLE, TRIPLE, surroundings
 
 FAMILIES = Path(__file__).with_name("pka.tsv")
 SUBSTITUENTS = Path(__file__).with_name("substituents.tsv")
@@ -173,6 +173,7 @@ class Protomer(NamedTuple):
 _KINDS = {
     "[OX2": ("O",),
     "[SX2": ("S",),
+    "[SeX2": ("Se",),
     "[NX2": ("N=",),
     "[NX3": ("N",),
     "[nH": ("nH",),
@@ -188,6 +189,9 @@ Kinds are a quick look before patterns are compared. Nitrogens with three bonds 
 their hydrogens and by a neighbour with a double-bonded oxygen or sulfur: such are never bases."""
 
 
+CHALCOGENS = {8: "O", 16: "S", 34: "Se"}
+ACCEPTORS = {DOUBLE: 8, TRIPLE: 7}
+"""Bond -> the element that it joins to a carbon beside a carbon acid."""
 SURROUNDINGS = 20_000
 """Surroundings of atoms that are remembered, up to 1 kB each."""
 
@@ -359,15 +363,15 @@ class _Molecule:
         self._found: dict[int, dict[int, frozenset[int]]] = {}
 
     def kinds(self) -> Iterator[tuple[int, str]]:
-        """Atoms that may be titrated, and their kinds; carbon acids are beside a carbonyl."""
-        carbonyls = {
+        """Atoms that may be titrated, and their kinds; carbon acids are beside C=O or C#N."""
+        acceptors = {
             carbon
             for bond in self.seen.bonds
-            if bond[2] == DOUBLE
-            for carbon, oxygen in (bond[:2], bond[1::-1])
-            if self.element[oxygen] == 8
+            if bond[2] in ACCEPTORS
+            for carbon, end in (bond[:2], bond[1::-1])
+            if self.element[end] == ACCEPTORS[bond[2]]
         }
-        beside = {other for atom in carbonyls for other in self.neighbours[atom]}
+        beside = {other for atom in acceptors for other in self.neighbours[atom]}
         for atom, element in enumerate(self.element):
             if self.charge[atom]:
                 continue
@@ -383,8 +387,8 @@ class _Molecule:
             elif element == 7 and bonds == 3:
                 acyl = "acyl " if self._is_acyl(atom) else ""
                 yield atom, f"{acyl}N{hydrogens}"
-            elif element in (8, 16) and hydrogens:
-                yield atom, "O" if element == 8 else "S"
+            elif element in CHALCOGENS and hydrogens:
+                yield atom, CHALCOGENS[element]
             elif element == 6 and atom in beside and hydrogens in (1, 2) and bonds == 4:
                 yield atom, "C"
             elif element == 15 and bonds == 3:
@@ -681,7 +685,7 @@ def neutral(mol: Chem.Mol) -> Chem.Mol:
     changes = {}
     for atom, charge in _permanent(mol):
         element, hydrogens = seen.element[atom], seen.hydrogens[atom]
-        if charge < 0 and element in (6, 7, 8, 15, 16):
+        if charge < 0 and element in (6, 7, 8, 15, 16, 34):
             changes[atom] = hydrogens - charge
         elif charge == 1 and hydrogens and element in (7, 15):
             changes[atom] = hydrogens - 1

@@ -298,6 +298,29 @@ NAMED = {
     "7-hydroxypteridine": ("O=c1cnc2cncnc2[nH]1", "O=c1cnc2cncnc2[n-]1"),
     "oxipurinol": ("O=c1[nH]c(=O)c2cn[nH]c2[nH]1", "O=c1[nH]c(=O)c2cn[nH]c2[nH]1"),
     "croconic acid": ("O=C1C(O)=C(O)C(=O)C1=O", "O=c1c([O-])c([O-])c(=O)c1=O"),
+    "dicyanamide": ("N#CNC#N", "N#C[N-]C#N"),
+    "thiocyanic acid": ("N#CS", "N#C[S-]"),
+    "isothiocyanic acid": ("N=C=S", "[N-]=C=S"),
+    "cyanic acid": ("N#CO", "N#C[O-]"),
+    "tricyanomethane": ("N#CC(C#N)C#N", "N#C[C-](C#N)C#N"),
+    "malononitrile": ("N#CCC#N", "N#CCC#N"),
+    "4-toluenethiosulfonic acid": ("Cc1ccc(S(=O)(=O)S)cc1", "Cc1ccc(S(=O)(=O)[S-])cc1"),
+    "a phosphazene base": (
+        "CCN(CC)P1(=NC(C)(C)C)N(C)CCCN1C",
+        "CCN(CC)P1(=[NH+]C(C)(C)C)N(C)CCCN1C",
+    ),
+    "selenocysteine": ("NC(C[SeH])C(=O)O", "[NH3+]C(C[Se-])C(=O)[O-]"),
+    "phenylarsonic acid": ("O=[As](O)(O)c1ccccc1", "O=[As]([O-])(O)c1ccccc1"),
+    "hexamethylenetetramine": ("C1N2CN3CN1CN(C2)C3", "C1N2CN3CN1CN(C2)C3"),
+    "homopiperazine": ("C1CNCCNC1", "C1CNCC[NH2+]C1"),
+    "cetirizine": (
+        "O=C(O)COCCN1CCN(C(c2ccccc2)c2ccc(Cl)cc2)CC1",
+        "O=C([O-])COCC[NH+]1CCN(C(c2ccccc2)c2ccc(Cl)cc2)CC1",
+    ),
+    "PIPES": (
+        "O=S(=O)(O)CCN1CCN(CCS(=O)(=O)O)CC1",
+        "O=S(=O)([O-])CCN1CCN(CCS(=O)(=O)[O-])CC1",
+    ),
     "methane": ("C", "C"),
 }
 """Name -> SMILES, and the form that is most frequent at pH 7.4."""
@@ -457,6 +480,19 @@ MEASURED = {
     "2,5-diaminopyridine": ("Nc1ccc(N)nc1", 6.5),
     "3,4-dihydroisoquinoline": ("C1CN=Cc2ccccc21", 7.0),
     "sparteine": ("C1CCN2CC3CC(CN4CCCCC34)C2C1", 9.5),
+    "benzophenone imine": ("N=C(c1ccccc1)c1ccccc1", 6.8),
+    "ethyl acetimidate": ("CCOC(C)=N", 7.5),
+    "ethyl benzimidate": ("CCOC(=N)c1ccccc1", 6.2),
+    "2-methyloxazoline": ("CC1=NCCO1", 5.5),
+    "medazepam": ("CN1CCN=C(c2ccccc2)c2cc(Cl)ccc21", 6.2),
+    "maraviroc's amine": ("CC(=O)NC(CCN1C2CCC1CC(C2)n1c(C)nnc1C)c1ccccc1", 7.3),
+    "lysergide": ("CCN(CC)C(=O)C1CN(C)C2Cc3c[nH]c4cccc(c34)C2=C1", 7.8),
+    "benzphetamine": ("CC(Cc1ccccc1)N(C)Cc1ccccc1", 6.6),
+    "benzeneselenol": ("[SeH]c1ccccc1", 5.9),
+    "dimethylarsinic acid": ("C[As](C)(=O)O", 6.3),
+    "(4-nitrophenyl)malononitrile": ("N#CC(C#N)c1ccc([N+](=O)[O-])cc1", 1.9),
+    "tris(2-cyanoethyl)phosphine": ("N#CCCP(CCC#N)CCC#N", 1.4),
+    "2-benzylpyridine": ("c1ccc(Cc2ccccn2)cc1", 5.1),
     "1-methylpyridinium-4-aldoxime, its charge apart": ("C[n+]1ccc(C=NO)cc1", 9.1),
 }
 """Name -> SMILES and the pKa of its strongest base, or weakest acid (CRC Handbook, Perrin 1981)."""
@@ -673,7 +709,7 @@ def test_any_state_leads_to_the_same_states(name: str) -> None:
     ("charged", "plain"),
     [
         ("C[C-](C#N)C#N", "CC(C#N)C#N"), ("C[NH-]", "CN"), ("C[O-]", "CO"), ("C[S-]", "CS"),
-        ("CP(C)[PH-]", "CP(C)P"), ("C[PH3+]", "CP"), ("C[NH3+]", "CN"),
+        ("C[Se-]", "C[SeH]"), ("CP(C)[PH-]", "CP(C)P"), ("C[PH3+]", "CP"), ("C[NH3+]", "CN"),
         # No hydrogen takes these away, or their charges belong together.
         *[(kept, kept) for kept in (
             "CC[SiH2-]", "C[S+](C)C", "C[SH+]C", "C[N+](C)(C)C", "C[B-](O)(O)O",
