@@ -54,6 +54,8 @@ MOST_FORMS = 256
 COUNTS = Chem.SanitizeFlags.SANITIZE_PROPERTIES | Chem.SanitizeFlags.SANITIZE_SYMMRINGS
 """What is sanitised where only hydrogens have been taken off."""
 HEAVY = frozenset(range(2, 119))
+ELECTRON_POOR = frozenset((5, 6, 14))
+"""Elements whose cations lack two electrons, so that no proton takes their charge away."""
 ABSOLUTE = Chem.StereoGroupType.STEREO_ABSOLUTE
 OPEN_IMINE = "side of the hydrogen of C=N-H left open"
 IN_WATER = "drawn as the tautomer that water has"
@@ -160,7 +162,7 @@ def standardising(mol: Chem.Mol) -> Steps[Parent]:
     if holds(mol, CHARGED):
         changes = changes or holds(mol, UNBALANCED)
         mol = _with_charge_at_hydrogen(_with_fewest_charges(mol))
-        mol = _uncharger().uncharge(mol)
+        mol = _uncharged(mol)
         Chem.SanitizeMol(mol)
         mol = _with_fewest_charges(_with_inner_salt(mol))
     if mol.GetNumAtoms() > mol.GetNumHeavyAtoms():
@@ -381,6 +383,25 @@ def _every_redrawn() -> list[Chem.Mol]:
     return [*_redrawn(), *water_tautomers.redrawn()]
 
 
+def _uncharged(mol: Chem.Mol) -> Chem.Mol:
+    """A molecule without the charges that a proton can take away or bring.
+
+    A carbocation, such as tropylium, stays: what would take its charge is a hydride.
+    """
+    cations = [
+        (atom.GetIdx(), atom.GetFormalCharge(), atom.GetTotalNumHs())
+        for atom in atoms_of(mol)
+        if atom.GetFormalCharge() > 0 and atom.GetAtomicNum() in ELECTRON_POOR
+    ]
+    mol = _uncharger().uncharge(mol)
+    for number, charge, hydrogens in cations:
+        atom = mol.GetAtomWithIdx(number)
+        atom.SetFormalCharge(charge)
+        atom.SetNoImplicit(True)
+        atom.SetNumExplicitHs(hydrogens)
+    return mol
+
+
 @cache
 def _uncharger() -> rdMolStandardize.Uncharger:
     """ChEMBL's, made once: it has patterns to parse.
@@ -409,7 +430,7 @@ def largest_fragment(mol: Chem.Mol) -> tuple[Chem.Mol, list[str]]:
 
 
 def _neutral_smiles(fragment: Chem.Mol) -> str:
-    return canonical_smiles(_uncharger().uncharge(fragment))
+    return canonical_smiles(_uncharged(fragment))
 
 
 def _rank(fragment: Chem.Mol) -> tuple[bool, int, float, str]:

@@ -73,6 +73,33 @@ def test_sulfonyl_and_phosphoryl_groups_drawn_with_charges(drawn: str, parent: s
 
 
 @pytest.mark.parametrize(
+    ("drawn", "parent"),
+    [
+        ("c1ccc[cH+]cc1.[Br-]", "c1ccc[cH+]cc1"),
+        ("C1=CC=C[CH+]C=C1", "c1ccc[cH+]cc1"),
+        (
+            "CN(C)c1ccc([CH+]c2ccc(N(C)C)cc2)cc1",
+            "CN(C)c1ccc([CH+]c2ccc(N(C)C)cc2)cc1",
+        ),
+        ("c1ccc([C+](c2ccccc2)c2ccccc2)cc1", "c1ccc([C+](c2ccccc2)c2ccccc2)cc1"),
+        ("C[NH2+]Cc1ccc([CH+]c2ccccc2)cc1", "CNCc1ccc([CH+]c2ccccc2)cc1"),
+        ("OC(=O)c1ccc([CH+]c2ccccc2)cc1", "[O-]C(=O)c1ccc([CH+]c2ccccc2)cc1"),
+    ],
+)
+def test_a_carbocation_gains_no_hydride(drawn: str, parent: str) -> None:
+    """Tropylium became cycloheptatriene, and no note said so."""
+    found = standardise(Chem.MolFromSmiles(drawn)).mol
+    assert canonical_smiles(found) == Chem.CanonSmiles(parent)
+    charge = Chem.GetFormalCharge(found)
+    states = prepare(Record(1, "x", drawn), ParseSettings(conformers=1)).states
+    charges = {
+        Chem.GetFormalCharge(Chem.MolFromSmiles(str(state.shape["smiles"][0]))) for state in states
+    }
+    assert charges
+    assert min(charges) >= charge
+
+
+@pytest.mark.parametrize(
     ("drawn", "parent", "metal"),
     [
         ("CC(=O)O[Ca]OC(C)=O", "CC(=O)O", "[Ca+2]"),
