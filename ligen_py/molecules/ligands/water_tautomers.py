@@ -9,7 +9,8 @@ and nitroethenediamines (ranitidine) are drawn as amidines. Water has a hundredt
 thousandth of these, or less, and as little of 2H-indazoles (Elguero et al., "The Tautomerism of
 Heterocycles", 1976; Beak, Acc. Chem. Res. 10:186, 1977). Acids of phosphorus(III) have their
 hydrogen at phosphorus: phosphorous acid is HP(=O)(OH)2. Thio acids, of which water has the ion
-alone, have theirs at a carboxylic acid's sulfur and a phosphoric acid's oxygen.
+alone, have theirs at a carboxylic or sulfonic acid's sulfur and a phosphoric acid's oxygen. Of
+1-hydroxy-4-pyridone water has the N-oxide, too, but most is the ion, which is the same.
 
 Rings with a 1,3-diketone have one drawing, too: pyrazolidinediones, barbiturates, Meldrum's acid,
 indanediones and tetramic acids as ketones, coumarins, pyrones, quinolones, tetronic acids, oxicams
@@ -45,9 +46,11 @@ GROUPS = (
     ("[nH:1]1[c;!$(c=C)]c[c:2](=[O:3])[o,nX3]1", False),
     ("[CX4;H1,H2:1]1[CX3:2](=[O:3])[OX2,NX3][NX2]=[CX3]1", False),
     ("[OX2H,SX2H:1][c:2][n+][O-:3]", False),
+    ("[OX2H,SX2H:1][c:2]1[c,n][c,n][n+]([O-:3])[c,n][c,n]1", False),
     ("[OX2H,SX2H:1][PX3:2]", False),
     ("[SX2H:1][PX4:2]=[OX1:3]", False),
     ("[OX2H:1][CX3:2](=[SX1:3])[#6]", False),
+    ("[OX2H:1][SX4:2]=[SX1:3]", False),
     ("[nH:1]~[c:2]=;!@[NX2:3]", False),
     ("[nH:1]1[c,n][c,n][c:2](=;!@[NX2:3])[c,n][c,n]1", True),
     ("[OX2H:1][c:2]1[c:3][c,nX3,o,s][c,nX3][nX3,o,s]1", False),

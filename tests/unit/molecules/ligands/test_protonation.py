@@ -463,6 +463,8 @@ MEASURED = {
     "kojic acid": ("OCc1cc(=O)c(O)co1", 7.9),
     "ciclopirox": ("Cc1cc(C2CCCCC2)n(O)c(=O)c1", 7.2),
     "pyrithione": ("On1ccccc1=S", 4.6),
+    "4-hydroxypyridine 1-oxide": ("Oc1cc[n+]([O-])cc1", 5.9),
+    "1-hydroxypyridine-4-thione": ("On1ccc(=S)cc1", 3.8),
     "3-hydroxypyridine 1-oxide": ("Oc1ccc[n+]([O-])c1", 6.4),
     "4-nitrosophenol": ("O=Nc1ccc(O)cc1", 6.5),
     "6-hydroxyquinoline": ("Oc1ccc2ncccc2c1", 8.9),
