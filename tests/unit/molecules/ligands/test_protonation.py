@@ -321,6 +321,13 @@ NAMED = {
         "O=S(=O)(O)CCN1CCN(CCS(=O)(=O)O)CC1",
         "O=S(=O)([O-])CCN1CCN(CCS(=O)(=O)[O-])CC1",
     ),
+    "malondialdehyde": ("OC=CC=O", "[O-]C=CC=O"),
+    "tris(methylsulfonyl)methane": (
+        "CS(=O)(=O)C(S(C)(=O)=O)S(C)(=O)=O",
+        "CS(=O)(=O)[C-](S(C)(=O)=O)S(C)(=O)=O",
+    ),
+    "phosphoramidic acid": ("NP(=O)(O)O", "NP(=O)([O-])O"),
+    "nitrous acid": ("ON=O", "[O-]N=O"),
     "methane": ("C", "C"),
 }
 """Name -> SMILES, and the form that is most frequent at pH 7.4."""
@@ -490,6 +497,10 @@ MEASURED = {
     "maraviroc's amine": ("CC(=O)NC(CCN1C2CCC1CC(C2)n1c(C)nnc1C)c1ccccc1", 7.3),
     "lysergide": ("CCN(CC)C(=O)C1CN(C)C2Cc3c[nH]c4cccc(c34)C2=C1", 7.8),
     "benzphetamine": ("CC(Cc1ccccc1)N(C)Cc1ccccc1", 6.6),
+    "chlorzoxazone": ("O=c1[nH]c2cc(Cl)ccc2o1", 8.3),
+    "diphenylsulfilimine": ("N=S(c1ccccc1)c1ccccc1", 8.6),
+    "hydrogen sulfide": ("S", 7.0),
+    "a pyrrolizidine with a fused imide": ("O=C1C2C(C(=O)N1Cc1ccc(F)cc1)CN1CCCC12", 7.0),
     "benzeneselenol": ("[SeH]c1ccccc1", 5.9),
     "dimethylarsinic acid": ("C[As](C)(=O)O", 6.3),
     "(4-nitrophenyl)malononitrile": ("N#CC(C#N)c1ccc([N+](=O)[O-])cc1", 1.9),
