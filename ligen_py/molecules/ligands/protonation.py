@@ -189,6 +189,8 @@ Kinds are a quick look before patterns are compared. Nitrogens with three bonds 
 their hydrogens and by a neighbour with a double-bonded oxygen or sulfur: such are never bases."""
 
 
+BIGUANIDE = "biguanide"
+"""What the names of their families begin with."""
 CHALCOGENS = {8: "O", 16: "S", 34: "Se"}
 ACCEPTORS = {DOUBLE: 8, TRIPLE: 7}
 """Bond -> the element that it joins to a carbon beside a carbon acid."""
@@ -545,6 +547,9 @@ def _matched(
         if possible[number] <= taken or not family.elements <= seen.elements:
             continue
         found = seen.mol.GetSubstructMatches(family.pattern, uniquify=False, maxMatches=10_000)
+        if family.blocked and len(found) > 1:  # which of two is titrated must not be a chance
+            rank = list(Chem.CanonicalRankAtoms(Chem.Mol(seen.mol)))  # it may drop the rings
+            found = sorted(found, key=lambda match: rank[match[family.site]])
         for match in found:
             atom = match[family.site]
             if atom in taken or atom not in possible[number]:
@@ -584,7 +589,9 @@ def _along_chains(mol: _Molecule, atom: int, own: frozenset[int], end: int) -> f
         if row is not None and (row.alpha or row.beta):
             near.append((bonds, place, row, mol.members(place, row)))
     sizes, claimed, again = [], set(own), set[int]()
-    for bonds, place, row, members in sorted(near, key=lambda item: item[:2]):
+    # Of groups as near as each other the strongest claims what they share: not the first drawn.
+    near.sort(key=lambda item: (item[0], -item[2].alpha, item[2].number, item[1]))
+    for bonds, place, row, members in near:
         if place in claimed or (members & claimed and place not in again):
             continue
         claimed |= {place, *members}
@@ -815,7 +822,7 @@ def _state(mol: Chem.Mol, found: Sequence[Site], charged: np.ndarray) -> Chem.Mo
     if not charged.any():
         return mol
     changed = Chem.RWMol(mol)
-    shifted = False
+    shifted = is_biguanide = False
     for site, is_charged in zip(found, charged.tolist(), strict=True):
         if not is_charged:
             continue
@@ -824,6 +831,7 @@ def _state(mol: Chem.Mol, found: Sequence[Site], charged: np.ndarray) -> Chem.Mo
         if not site.is_acid:
             _set(atom, 1, hydrogens + 1)
             shifted |= _shift_to_bare(atom)
+            is_biguanide |= site.family.startswith(BIGUANIDE)
         elif not site.carbonyl:
             _set(atom, -1, hydrogens - 1)
         else:
@@ -834,12 +842,35 @@ def _state(mol: Chem.Mol, found: Sequence[Site], charged: np.ndarray) -> Chem.Mo
             changed.GetBondBetweenAtoms(carbon, oxygen).SetBondType(Chem.BondType.SINGLE)
             _set(changed.GetAtomWithIdx(oxygen), -1, 0)
             shifted = True
-    if shifted:
+    if is_biguanide:
+        _open_bridges(changed)
+    if shifted or is_biguanide:
         Chem.SanitizeMol(changed)
     else:
         changed.UpdatePropertyCache(strict=False)
     Chem.AssignStereochemistry(changed, cleanIt=True, force=True)
     return changed
+
+
+def _open_bridges(ion: Chem.RWMol) -> None:
+    """Take the hydrogen off a biguanidium ion's middle nitrogen.
+
+    It is at an end of the ion (Hariharan et al., Z. Kristallogr. 188:217, 1989), so that the
+    nitrogen accepts a hydrogen bond. The charge stays where it is.
+    """
+    ion.UpdatePropertyCache(strict=False)
+    for _, _, _, bridge, carbon, _, end in ion.GetSubstructMatches(_bridged()):
+        ion.GetBondBetweenAtoms(bridge, carbon).SetBondType(Chem.BondType.DOUBLE)
+        ion.GetBondBetweenAtoms(carbon, end).SetBondType(Chem.BondType.SINGLE)
+        ion.GetBondBetweenAtoms(carbon, end).SetStereo(Chem.BondStereo.STEREONONE)
+        hydrogens = ion.GetAtomWithIdx(end).GetTotalNumHs()
+        _set(ion.GetAtomWithIdx(bridge), 0, 0)
+        _set(ion.GetAtomWithIdx(end), 0, hydrogens + 1)
+
+
+@cache
+def _bridged() -> Chem.Mol:
+    return Chem.MolFromSmarts("[NX3+;!H0]=[CX3](-[#7])-[NX3;H1]-[CX3](-[#7])=[NX2]")
 
 
 def _shift_to_bare(charged: Chem.Atom) -> bool:

@@ -112,7 +112,12 @@ NAMED = {
     "molsidomine": ("CCOC(=O)Nc1c[n+](N2CCOCC2)no1", "CCOC(=O)[N-]c1c[n+](N2CCOCC2)no1"),
     "4-nitroquinoline": ("O=[N+]([O-])c1ccnc2ccccc12", "O=[N+]([O-])c1ccnc2ccccc12"),
     "histamine": ("NCCc1c[nH]cn1", "[NH3+]CCc1c[nH]cn1"),
-    "metformin": ("CN(C)C(=N)NC(=N)N", "CN(C)C(=[NH2+])NC(=N)N"),
+    "metformin": ("CN(C)C(=N)NC(=N)N", "CN(C)C(=[NH2+])N=C(N)N"),
+    "phenformin": ("N=C(N)NC(=N)NCCc1ccccc1", "NC(N)=NC(=[NH2+])NCCc1ccccc1"),
+    "tianeptine": (
+        "CN1c2ccccc2C(NCCCCCCC(=O)O)c2ccc(Cl)cc2S1(=O)=O",
+        "CN1c2ccccc2C([NH2+]CCCCCCC(=O)[O-])c2ccc(Cl)cc2S1(=O)=O",
+    ),
     "imatinib": (
         "Cc1ccc(NC(=O)c2ccc(CN3CCN(C)CC3)cc2)cc1Nc1nccc(-c2cccnc2)n1",
         "Cc1ccc(NC(=O)c2ccc(CN3CC[NH+](C)CC3)cc2)cc1Nc1nccc(-c2cccnc2)n1",
@@ -701,11 +706,12 @@ def test_states_keep_atoms_coordinates_and_stereo() -> None:
 @pytest.mark.parametrize("name", NAMED)
 def test_states_do_not_depend_on_the_writing(name: str) -> None:
     mol = Chem.MolFromSmiles(NAMED[name][0])
-    order = list(range(mol.GetNumAtoms()))
-    random.Random(3).shuffle(order)
     ours = {canonical(s.mol): s.population for s in protonated(mol, 7.4, 0.01, 16)}
-    other = protonated(Chem.RenumberAtoms(mol, order), 7.4, 0.01, 16)
-    assert {canonical(s.mol): s.population for s in other} == pytest.approx(ours)
+    for seed in range(3):
+        order = list(range(mol.GetNumAtoms()))
+        random.Random(seed).shuffle(order)
+        other = protonated(Chem.RenumberAtoms(mol, order), 7.4, 0.01, 16)
+        assert {canonical(s.mol): s.population for s in other} == pytest.approx(ours)
 
 
 @pytest.mark.parametrize("name", NAMED)
@@ -715,7 +721,8 @@ def test_any_state_leads_to_the_same_states(name: str) -> None:
     if name in ("barbituric acid", "azapropazone", "meloxicam drawn as a ketone"):
         pytest.skip("its enolate is another tautomer than the drawing")
     assert smiles(charged)[0] == smiles(drawn)[0]
-    assert canonical(neutral(Chem.MolFromSmiles(charged))) == Chem.CanonSmiles(drawn)
+    if name not in ("metformin", "phenformin"):  # their ion is that of another tautomer
+        assert canonical(neutral(Chem.MolFromSmiles(charged))) == Chem.CanonSmiles(drawn)
 
 
 @pytest.mark.parametrize(
