@@ -856,7 +856,8 @@ def _open_bridges(ion: Chem.RWMol) -> None:
     """Take the hydrogen off a biguanidium ion's middle nitrogen.
 
     It is at an end of the ion (Hariharan et al., Z. Kristallogr. 188:217, 1989), so that the
-    nitrogen accepts a hydrogen bond. The charge stays where it is.
+    nitrogen accepts a hydrogen bond. The charge stays where it is. Where that end has substituents
+    the ion is left: its double bond would have sides, which the ion has not.
     """
     ion.UpdatePropertyCache(strict=False)
     for _, _, _, bridge, carbon, _, end in ion.GetSubstructMatches(_bridged()):
@@ -870,7 +871,7 @@ def _open_bridges(ion: Chem.RWMol) -> None:
 
 @cache
 def _bridged() -> Chem.Mol:
-    return Chem.MolFromSmarts("[NX3+;!H0]=[CX3](-[#7])-[NX3;H1]-[CX3](-[#7])=[NX2]")
+    return Chem.MolFromSmarts("[NX3+;!H0]=[CX3](-[#7])-[NX3;H1]-[CX3](-[NX3;H2])=[NX2;H1]")
 
 
 def _shift_to_bare(charged: Chem.Atom) -> bool:
