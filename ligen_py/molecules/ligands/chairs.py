@@ -43,7 +43,7 @@ def _saturated(mol: Chem.Mol, ring: Sequence[int]) -> int:
 
 
 def kinds_of_chairs(mol: Chem.Mol, rings: Sequence[Sequence[int]]) -> list[bool | None]:
-    """The chairs to ask for, as `chair_bounds` takes them: both of a ring with a stereocentre."""
+    """The chairs to ask for, as `chair_bounds` takes them: both where their groups differ."""
     centres = [centre for ring in rings for _, _, centre in _ends(mol, ring)]
     if any(centres):
         return [True, False, None]
@@ -58,9 +58,9 @@ def chair_bounds(
     Args:
         mol: the molecule, without hydrogens.
         rings: of `chair_rings`.
-        equatorial: whether the group at the first stereocentre of a ring is equatorial; groups at
-            its other carbons and nitrogens are, unless they are at stereocentres. None: groups are
-            where the generator places them, which is axial six times out of seven.
+        equatorial: whether the group at the first stereocentre of a ring, or the first of two
+            groups at one atom, is equatorial; single groups at its other carbons and nitrogens are.
+            None: groups are where the generator places them, mostly axial: six times out of seven.
 
     Returns:
         f8 (atoms, atoms), Angstrom: upper bounds above the diagonal, lower ones below it.
@@ -99,21 +99,23 @@ def _place_ends(
 
 
 def _ends(mol: Chem.Mol, ring: Sequence[int]) -> list[tuple[int, int, bool]]:
-    """Single groups at carbons and nitrogens of a ring that are in no other ring.
+    """Groups at carbons and nitrogens of a ring that are in no ring fused to it; of two the first.
 
     Returns:
-        For each one its place in the ring, its atom, and whether it is at a marked stereocentre.
+        For each one its place in the ring, its atom, and whether the other chair has something else
+        in its place: at a marked stereocentre, or beside a second group.
     """
-    info, found = mol.GetRingInfo(), []
+    fused = [other for other in mol.GetRingInfo().AtomRings() if len({*ring} & {*other}) == 2]
+    found = []
     for place, number in enumerate(ring):
         atom = mol.GetAtomWithIdx(number)
-        if atom.GetAtomicNum() not in (6, 7) or info.NumAtomRings(number) > 1:
+        if atom.GetAtomicNum() not in (6, 7) or any(number in other for other in fused):
             continue
         others = [other.GetIdx() for other in atom.GetNeighbors() if other.GetAtomicNum() > 1]
         ends = [other for other in others if other not in ring]
-        if len(ends) == 1 and atom.GetHybridization() == Chem.HybridizationType.SP3:
-            is_centre = atom.GetChiralTag() != Chem.ChiralType.CHI_UNSPECIFIED
-            found.append((place, ends[0], is_centre))
+        if ends and atom.GetHybridization() == Chem.HybridizationType.SP3:
+            is_marked = atom.GetChiralTag() != Chem.ChiralType.CHI_UNSPECIFIED
+            found.append((place, ends[0], is_marked or len(ends) > 1))
     return found
 
 

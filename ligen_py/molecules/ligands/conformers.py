@@ -576,6 +576,11 @@ def _shapes(mol: Chem.Mol, system: System, same: float) -> list[int]:
         if neighbour.GetAtomicNum() > 1
     }
     part = Chem.RWMol(mol)
+    # Only atoms that are alike in the whole molecule may change places, not just alike in the part.
+    for atom, rank in zip(
+        part.GetAtoms(), Chem.CanonicalRankAtoms(mol, breakTies=False), strict=True
+    ):
+        atom.SetIsotope(rank + 1)
     part.BeginBatchEdit()
     for atom in mol.GetAtoms():
         if atom.GetIdx() not in heavy | system:

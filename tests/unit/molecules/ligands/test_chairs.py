@@ -79,12 +79,38 @@ def test_a_ring_has_both_its_chairs_the_group_equatorial_in_the_lower_one(
     assert angles[1] < 90
 
 
+@pytest.mark.parametrize("smiles", ["NC1(C)CCCCC1", "[NH3+]CC1(CC(=O)[O-])CCCCC1"])
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_each_of_two_groups_at_an_atom_is_axial_in_a_chair(smiles: str, seed: int) -> None:
+    made = embed_piece(Chem.MolFromSmiles(smiles), seed, smiles, 4)
+    assert made is not None
+    mol = Chem.RemoveHs(made[0])
+    (ring,) = chair_rings(mol)
+    (place,) = [i for i, atom in enumerate(ring) if mol.GetAtomWithIdx(atom).GetDegree() == 4]
+    around = np.roll(ring, -place)[:3].tolist()
+    nearest = mol.GetAtomWithIdx(around[0]).GetNeighbors()
+    ends = [atom.GetIdx() for atom in nearest if atom.GetIdx() not in ring]
+    axial = {
+        min(
+            ends,
+            key=lambda end: abs(
+                rdMolTransforms.GetDihedralDeg(mol.GetConformer(number), end, *around)
+            ),
+        )
+        for number in range(mol.GetNumConformers())
+        if is_chair(torsions(mol, ring, number))
+    }
+    assert axial == set(ends)
+
+
 @pytest.mark.parametrize(
     ("smiles", "kinds"),
     [
         ("C1CCCCC1", [None]),
         ("CC1CCCCC1", [True, None]),
-        ("CC1(C)CCCCC1", [None]),
+        ("CC1(N)CCCCC1", [True, False, None]),
+        ("C1CCC2(CC1)CCNCC2", [True, False, None]),
+        ("C1CC[C@H]2CCCC[C@H]2C1", [None]),
         ("CN1CCOCC1", [True, None]),
         ("CC(=O)N1CCOCC1", [None]),
         ("C[C@H]1CCCCN1", [True, False, None]),
