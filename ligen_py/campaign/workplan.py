@@ -91,8 +91,8 @@ PARSE_MB = 0.025
 KNOWN_MB = 0.0001
 """Megabytes of a molecule of an earlier part, by which duplicates in the campaign are found."""
 
-SCREEN_MB = 0.07
-"""Megabytes of a record in a chunk's job: 1.7 ligands with their poses at `standard`."""
+SCREEN_MB = 0.1
+"""Megabytes of a record in a chunk's job: 2.5 ligands with their poses at `standard`."""
 
 REPORT_MB = 0.0002
 """Megabytes of a molecule of one target while the report compares all with each other."""

@@ -214,7 +214,7 @@ def test_memory_grows_with_the_records_of_a_chunk_and_the_processes(
     assert plan.parse_memory("few", "1-of-1", 16) == 4000
     assert plan.screen_memory("few", "1-of-1") == 8000
     assert plan.parse_memory("large", "2-of-4", 8) == 3000 + 5000
-    assert plan.screen_memory("large", "2-of-4") == 2000 + 14_000
+    assert plan.screen_memory("large", "2-of-4") == 2000 + 20_000
     assert plan.report_memory() == 4000 + 320  # two targets
     assert plan.aggregate_minutes() == 240
     libraries["large"]["chunks"] = 4
@@ -227,7 +227,7 @@ def test_memory_grows_with_the_records_of_a_chunk_and_the_processes(
     chunk = ParsedChunk(folder / "parsed" / "1-of-2.h5", "1-of-2.h5")
     monkeypatch.setattr(workplan, "parsed_chunks", lambda _: {"1-of-2": chunk})
     parsed = Workplan.of(config(libraries={"lib": {"parsed": "parsed"}}), "c.yaml", folder)
-    assert parsed.screen_memory("lib", "1-of-2") == 2000 + 14_000
+    assert parsed.screen_memory("lib", "1-of-2") == 2000 + 20_000
     assert parsed.report_memory() == 4000 + 80
     with (folder / "parsed" / "1-of-2.h5").open("wb") as file:
         file.truncate(9000 * 500_000_000)
