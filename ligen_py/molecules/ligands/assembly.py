@@ -8,6 +8,7 @@ alike those of each piece together, pieces depth first from the root.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -163,7 +164,8 @@ def _pieces(
         own = range(first, last)
         beyond = {o for a in own for o in near[a] if o < heavy and not first <= o < last}
         is_centre = not fragments.stereo.isdisjoint(own)
-        marked = sorted(beyond, key=rank.__getitem__) if is_centre else []
+        unlike = fragments.unlike(own, beyond)
+        marked = sorted(beyond, key=rank.__getitem__) if is_centre else unlike
         smiles, order, is_mirrored = fragments.written(own, fragments.shell(own, beyond), marked)
         shapes = cache.shapes(smiles, makes)
         if shapes is None or len(shapes.first) != len(order) + 1:
@@ -282,6 +284,32 @@ class _Fragments:
             elif kind.element in (6, 8) and kind.hybridisation == SP3:
                 self.ends.add(atom)
 
+    def unlike(self, own: range, beyond: set[int]) -> list[int]:
+        """The groups `beyond` a piece that share an atom of a ring with a group that differs.
+
+        One or the other is axial, also where they begin alike, as both do in gabapentin.
+        """
+        found = set[int]()
+        for atom in own:
+            near = self.lists.neighbours[atom]
+            if len(near) == 4 and not beyond.isdisjoint(near) and self.in_ring[atom]:
+                groups = [end for end in near if end in beyond or not self.in_ring[end]]
+                if len({self.classes[end] for end in groups}) == 2:
+                    found |= beyond.intersection(groups)
+        return sorted(found, key=lambda atom: (self.classes[atom], atom))
+
+    @cached_property
+    def in_ring(self) -> list[bool]:
+        """Of each atom, whether it is in a ring."""
+        mol = Chem.Mol(self.bare)
+        Chem.FastFindRings(mol)
+        return [atom.IsInRing() for atom in atoms_of(mol)]
+
+    @cached_property
+    def classes(self) -> list[int]:
+        """Of each atom a number that atoms which are alike share."""
+        return list(Chem.CanonicalRankAtoms(self.bare, breakTies=False))
+
     def shell(self, own: range, beyond: set[int]) -> set[int]:
         """The atoms `beyond` a piece's bonds, and their neighbours, as far as they shape it."""
         near = self.lists.neighbours
@@ -303,7 +331,8 @@ class _Fragments:
         The SMILES is that of the fragment or of its mirror image, whichever comes first in the
         alphabet; the truth value says whether it is the mirror image's. So the two share shapes.
         Hydrogens stand where the molecule goes on. Isotopes make the atoms in `marked` different,
-        which stereochemistry needs where they differ by atoms that are not in the fragment alone.
+        which stereochemistry and chairs need where they differ by atoms that are not in the
+        fragment alone.
         A fragment written before is known by its atoms and bonds in their order.
         """
         inside = sorted({*own, *shell})

@@ -18,6 +18,8 @@ torsions are 31 and 64, are hardly shorter than a chair's. The minimisation brin
 GAUCHE_ANTI = np.deg2rad([80.0, 165.0])
 """From an axial group to the ring's atoms three bonds away torsions are smaller than the first one,
 near 65 degrees; from an equatorial one larger than the second, near 175."""
+PLACED = (6, 7, 14, 15, 16)
+"""Elements of a ring whose groups are asked for as equatorial or axial."""
 SLACK = 0.01
 """Angstrom that are left at least between two bounds of a distance."""
 
@@ -58,8 +60,9 @@ def chair_bounds(
     Args:
         mol: the molecule, without hydrogens.
         rings: of `chair_rings`.
-        equatorial: whether the group at the first stereocentre of a ring, or the first of two
-            groups at one atom, is equatorial; single groups at its other carbons and nitrogens are.
+        equatorial: whether the group at the first stereocentre of a ring, the first of two groups
+            at one atom, or that at a sulfur, phosphorus or silicon is equatorial, whichever comes
+            first; single groups at its other carbons and nitrogens are.
             None: groups are where the generator places them, mostly axial: six times out of seven.
 
     Returns:
@@ -99,23 +102,24 @@ def _place_ends(
 
 
 def _ends(mol: Chem.Mol, ring: Sequence[int]) -> list[tuple[int, int, bool]]:
-    """Groups at carbons and nitrogens of a ring that are in no ring fused to it; of two the first.
+    """Groups at a ring's atoms that are in no ring fused to it; of two groups the first.
 
     Returns:
-        For each one its place in the ring, its atom, and whether the other chair has something else
-        in its place: at a marked stereocentre, or beside a second group.
+        For each one its place in the ring, its atom, and whether both chairs may be low in energy:
+        at a marked stereocentre, beside a second group, and at sulfur, phosphorus and silicon.
     """
     fused = [other for other in mol.GetRingInfo().AtomRings() if len({*ring} & {*other}) == 2]
     found = []
     for place, number in enumerate(ring):
         atom = mol.GetAtomWithIdx(number)
-        if atom.GetAtomicNum() not in (6, 7) or any(number in other for other in fused):
+        if atom.GetAtomicNum() not in PLACED or any(number in other for other in fused):
             continue
         others = [other.GetIdx() for other in atom.GetNeighbors() if other.GetAtomicNum() > 1]
         ends = [other for other in others if other not in ring]
         if ends and atom.GetHybridization() == Chem.HybridizationType.SP3:
             is_marked = atom.GetChiralTag() != Chem.ChiralType.CHI_UNSPECIFIED
-            found.append((place, ends[0], is_marked or len(ends) > 1))
+            is_second_row = atom.GetAtomicNum() > 7
+            found.append((place, ends[0], is_marked or is_second_row or len(ends) > 1))
     return found
 
 

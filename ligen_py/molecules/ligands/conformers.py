@@ -39,8 +39,9 @@ LAST_ATTEMPTS = 20
 that can be built failed with one of three seeds; with 20 none."""
 TRIES = 2
 """Conformers made for each one that may stay, and shapes of a piece that are minimised."""
-CHAIRS, OTHERS = 6, 2
-"""Conformers of a piece that can have chairs: with chairs, and as the generator makes them."""
+CHAIRS, OTHERS = 1.5, 0.5
+"""Conformers of a piece that can have chairs, for each one that may stay: with chairs, and as the
+generator makes them."""
 PULL = 50.0
 """How strong the bounds of chairs are, against flat groups: with 1 some come out as boats."""
 SAME_SHAPE = 0.3
@@ -262,12 +263,13 @@ def _embedded(
     # Hardly two conformers of most macrocycles have one shape, and theirs take longest.
     has_axis = any(isinstance(system, Axis) for system in systems)
     is_macrocycle = macrocycle(mol.GetRingInfo().AtomRings())
-    most = max(OTHERS if rings else TRIES * limit, AXIS_TRIES if has_axis else 0)
-    first = min(limit, most) if is_macrocycle else most
+    share = OTHERS if rings and not is_macrocycle else TRIES
+    most = max(round(share * limit), AXIS_TRIES if has_axis else 0)
+    first = limit if is_macrocycle else most
     for count in dict.fromkeys((first, most)):
         mol.RemoveAllConformers()
         if rings:  # first, as of shapes that are met equally often the first ones stay
-            _embed_chairs(mol, rings, CHAIRS, bounded)
+            _embed_chairs(mol, rings, round(CHAIRS * limit), bounded)
         if not len(rdDistGeom.EmbedMultipleConfs(mol, count, way)):
             return []
         found = _distinct(mol, systems, TRIES * limit, SAME_START)
@@ -565,6 +567,19 @@ def _shapes_of_all(
     return list(zip(*(_shapes(mol, system, same) for system in systems), strict=True))
 
 
+def _labels(mol: Chem.Mol) -> list[int]:
+    """Of each atom a label; atoms that are alike in the whole molecule share one.
+
+    So do the oxygens at one phosphorus, though one is drawn with the charge.
+    """
+    labels = [rank + 1 for rank in Chem.CanonicalRankAtoms(mol, breakTies=False)]
+    for atom in atoms_of(mol):
+        if atom.GetAtomicNum() in (8, 16) and atom.GetDegree() == 1:
+            inner = labels[atom.GetNeighbors()[0].GetIdx()]
+            labels[atom.GetIdx()] = mol.GetNumAtoms() + inner
+    return labels
+
+
 def _shapes(mol: Chem.Mol, system: System, same: float) -> list[int]:
     """The number of the shape that a ring system, or an axis, has in each conformer."""
     if isinstance(system, Axis):
@@ -576,11 +591,8 @@ def _shapes(mol: Chem.Mol, system: System, same: float) -> list[int]:
         if neighbour.GetAtomicNum() > 1
     }
     part = Chem.RWMol(mol)
-    # Only atoms that are alike in the whole molecule may change places, not just alike in the part.
-    for atom, rank in zip(
-        part.GetAtoms(), Chem.CanonicalRankAtoms(mol, breakTies=False), strict=True
-    ):
-        atom.SetIsotope(rank + 1)
+    for atom, label in zip(part.GetAtoms(), _labels(mol), strict=True):
+        atom.SetIsotope(label)
     part.BeginBatchEdit()
     for atom in mol.GetAtoms():
         if atom.GetIdx() not in heavy | system:

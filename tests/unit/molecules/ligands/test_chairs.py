@@ -122,6 +122,39 @@ def test_both_chairs_are_asked_for(smiles: str, kinds: list[bool | None]) -> Non
     assert kinds_of_chairs(mol, chair_rings(mol)) == kinds
 
 
+@pytest.mark.parametrize("smiles", ["NCC1(CC(=O)O)CCCCC1", "CC1(CO)CCCCC1", "CC1(CN)CCNCC1"])
+def test_a_molecule_is_docked_with_each_of_two_groups_axial(smiles: str) -> None:
+    """Both of gabapentin's begin with a carbon."""
+    found = prepare(Record(1, "x", smiles), ParseSettings())
+    assert len(found.states) > 1
+    assert float(found.states[1].shape["strain"][0]) < 3
+
+
+@pytest.mark.parametrize("smiles", ["O=P1([O-])OCCCO1", "O=P1([O-])CCCCC1"])
+def test_oxygens_of_a_phosphate_make_no_shapes_of_their_own(smiles: str) -> None:
+    made = embed_piece(Chem.MolFromSmiles(smiles), 1, smiles, 4)
+    assert made is not None
+    assert len([energy for energy in made[1] if energy < made[1][0] + 0.5]) == 1
+
+
+@pytest.mark.parametrize("smiles", ["O=S1CCCCC1", "CP1CCCCC1"])
+@pytest.mark.parametrize("seed", [1, 2, 3, 4, 5, 6])
+def test_a_group_at_sulfur_or_phosphorus_has_both_chairs(smiles: str, seed: int) -> None:
+    made = embed_piece(Chem.MolFromSmiles(smiles), seed, smiles, 4)
+    assert made is not None
+    (ring,) = chair_rings(made[0])
+    chairs = [number for number in range(len(made[1])) if is_chair(torsions(made[0], ring, number))]
+    assert len(chairs) == 2
+
+
+def test_more_conformers_are_made_where_more_may_stay() -> None:
+    smiles = "C1CCC2C(C1)CCC1CCCCC12"
+    few, many = (embed_piece(Chem.MolFromSmiles(smiles), 1, smiles, limit) for limit in (4, 16))
+    assert few is not None
+    assert many is not None
+    assert len(many[1]) > len(few[1])
+
+
 def test_bounds_place_the_group_of_a_stereocentre() -> None:
     """From the group to the ring's atoms three bonds away: 2.9 to 3.2 A axial, 3.8 equatorial."""
     mol = Chem.MolFromSmiles("C[C@H]1CCCCN1")
