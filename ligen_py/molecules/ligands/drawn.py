@@ -52,6 +52,10 @@ _SAID = re.compile(r".*\[[0-9:]+\] (.*\S)|(Element '.*' not found)")
 """A message of RDKit behind its last time, or without one; before it may stand that of another
 molecule. Other lines are traces of its own."""
 
+_SHOWN = frozenset(("rdApp.warning", "rdApp.error"))
+"""RDKit's logs that are on where nothing has turned them off."""
+_OFF = ":disabled"
+"""Behind the name of a log that is off."""
 
 _RELATIVE = re.compile(r"\|(.*,)?r(,.*)?\|")
 """ChemAxon's mark of relative stereochemistry."""
@@ -66,18 +70,28 @@ class UnusableError(Exception):
 
 
 class _Collector(logging.Handler):
-    """Where RDKit's messages go: into a list within a block, else to stderr."""
+    """Where RDKit's messages go: into a list within a block, else to stderr.
+
+    Within the block RDKit's logs are on, behind it they are as before. A BlockLogs around it needs
+    that: at its end it toggles those that it turned off, and would turn off one that is on.
+    """
 
     def __init__(self) -> None:
         super().__init__()
         self.messages: list[str] | None = None
+        self._off: list[str] = []
 
     def __enter__(self) -> list[str]:
+        self._off = _logs_off()
+        for name in self._off:
+            rdBase.EnableLog(name)
         self.messages = []
         return self.messages
 
     def __exit__(self, *error: object) -> None:
         self.messages = None
+        for name in self._off:
+            rdBase.DisableLog(name)
 
     def emit(self, record: logging.LogRecord) -> None:
         """Keep the message of a record, or show it."""
@@ -90,12 +104,21 @@ class _Collector(logging.Handler):
 @cache
 def collector() -> _Collector:
     """The one of this process, where RDKit's messages go from now on."""
-    rdBase.LogToPythonLogger()
+    off = _logs_off()
+    rdBase.LogToPythonLogger()  # turns all on, which an open BlockLogs would toggle
+    for name in _SHOWN.intersection(off):
+        rdBase.DisableLog(name)
     logger = logging.getLogger("rdkit")
     logger.propagate = False
     collector = _Collector()
     logger.handlers[:] = [collector]
     return collector
+
+
+def _logs_off() -> list[str]:
+    """RDKit's logs that are off, by name."""
+    status = rdBase.LogStatus().split()
+    return [line.removesuffix(_OFF) for line in status if line.endswith(_OFF)]
 
 
 def short(text: str) -> str:

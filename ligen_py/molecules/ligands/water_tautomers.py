@@ -190,8 +190,11 @@ def _with_other_enol(mol: Chem.Mol, match: tuple[int, ...]) -> Chem.Mol:
 
 def _drawn(mol: Chem.Mol) -> Iterator[Chem.Mol]:
     """The molecule with one hydrogen moved, the best place first."""
-    with rdBase.BlockLogs():  # of rings that cannot be drawn with single and double bonds then
-        yield from filter(None, (_moved(mol, place) for place in sorted(_places(mol))))
+    for place in sorted(_places(mol)):
+        with rdBase.BlockLogs():  # of rings that cannot be drawn with single and double bonds then
+            changed = _moved(mol, place)
+        if changed is not None:
+            yield changed
 
 
 def _places(mol: Chem.Mol) -> Iterator[_Place]:

@@ -1,6 +1,8 @@
 """From a record to a ligand: chemistry, arrays, and every way to fail."""
 
 import pickle
+import subprocess
+import sys
 from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
@@ -324,6 +326,47 @@ def test_bad_molecules_get_a_reason(smiles: str, reason: Reason, detail: str) ->
     assert not prepared.states
     failed = reason in (Reason.UNPARSABLE, Reason.NO_ATOMS, Reason.EMBEDDING_FAILED)
     assert prepared.status == (Status.FAILED if failed else Status.REJECTED)
+
+
+MUTED = """
+from rdkit import Chem, rdBase
+from ligen_py.molecules.library.reading import Record
+from ligen_py.molecules.ligands.drawn import UnusableError, collector, molecule_of_record
+
+def tell(smiles):
+    with collector() as messages:
+        try:
+            molecule_of_record(Record(1, "x", smiles), messages)
+        except UnusableError as error:
+            print(error)
+
+with rdBase.BlockLogs():
+    tell("C1")
+    Chem.MolFromSmiles("silent")
+    tell("C2")
+Chem.MolFromSmiles("shown")
+tell("C3")
+with rdBase.BlockLogs():
+    rdBase.LogToPythonLogger()  # as at the import of Meeko
+    tell("C4")
+with rdBase.BlockLogs():
+    tell("C5")
+    Chem.MolFromSmiles("silent")
+rdBase.DisableLog("rdApp.*")
+tell("C6")
+Chem.MolFromSmiles("silent")
+"""
+"""What a new process collects, and what it shows, where RDKit's logs are off."""
+
+
+def test_rdkits_messages_are_kept_where_its_logs_are_off() -> None:
+    found = subprocess.run(
+        [sys.executable, "-c", MUTED], capture_output=True, text=True, check=True
+    )
+    said = [f"SMILES Parse Error: unclosed ring for input: 'C{number}'" for number in range(1, 7)]
+    assert found.stdout.splitlines() == said
+    assert "silent" not in found.stderr
+    assert "shown" in found.stderr
 
 
 def test_limits_are_inclusive() -> None:
