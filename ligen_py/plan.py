@@ -74,6 +74,12 @@ LOST = 10
 _REFUSED = re.compile(r"^\w+(?:Error|Exception)\b[^\n]*:\n(?:Error:\n)?(.+)", re.MULTILINE)
 """What Snakemake says where it lets no run begin."""
 
+TIMED = 30.0
+"""Seconds that the stages are timed for, about, where a sample takes longer."""
+
+FEW = 3
+"""Records that show how long a sample takes."""
+
 JUDGED = {"gpu": 256, "cpu": 32}
 """Poses that networks judge to be timed, by kind of device."""
 
@@ -206,14 +212,14 @@ def _docking(plan: Workplan, options: argparse.Namespace) -> None:
         _show(_libraries(samples), "<>>>>><")
         for name, sample in samples.items():
             _require_use(plan, name, sample)
-        timed = max(samples.values(), key=lambda sample: sample.states)
-        if timed.states:
-            speed = dict(_time(plan, timed, options.device, work))
+        largest = max(samples.values(), key=lambda sample: sample.states)
+        if largest.states:
+            timed, speed = _speed(plan, largest, options.device, work)
             print(f"\nSpeed, {timed.states} ligands into {next(iter(plan.pockets))}")
             _show([("stage", "ligands/s"), *((s, f"{v:.1f}") for s, v in speed.items())], "<>")
             judged = list(_judging(plan, samples, timed, options.device, work))
             print("\nThe whole campaign, about")
-            _show([*_sum(plan, samples, speed, work), *judged], "<>")
+            _show([*_sum(plan, samples, timed, speed, work), *judged], "<>")
             for line in _advice(plan, samples, speed):
                 print(line)
             _keep(_folder(options), samples, speed)
@@ -372,19 +378,52 @@ def _libraries(samples: dict[str, Sample]) -> Iterator[tuple[str, ...]]:
         )
 
 
-def _time(
+def _speed(
     plan: Workplan, sample: Sample, device: str | None, work: Path
-) -> Iterator[tuple[str, float]]:
-    """Ligands a second of each stage, without what a process needs to start and compile."""
+) -> tuple[Sample, dict[str, float]]:
+    """Ligands a second of each stage, and the sample that was timed.
+
+    That is the whole one, or as many of its records as take about `TIMED` seconds. What a process
+    needs to start and compile does not count.
+    """
+    ligands: Ligands = read(sample.ligands, LIGANDS, Ligands)
+    docked = np.unique(ligands.entry)
+
+    def some(count: int) -> Sample:
+        """So many records, from all over the sample."""
+        output = work / "timed.h5"
+        write_some(sample.ligands, docked[np.arange(count) * len(docked) // count], output)
+        return _sample(output, sample.records, sample.exact, sample.parts, None)
+
+    timed = sample
+    if len(docked) > FEW:
+        few = some(FEW)
+        share = few.states / sample.states
+        seconds = _seconds(plan, few, device, work)
+        if sum(seconds.values()) > share * TIMED:
+            seconds = _seconds(plan, few, device, work)  # nothing is compiled any more
+        longer = sum(seconds.values()) / (share * TIMED)
+        count = int(len(docked) / max(longer, 1))
+        if count <= FEW:
+            return few, {name: few.states / taken for name, taken in seconds.items()}
+        if count < len(docked):
+            timed = some(count)
+    _seconds(plan, timed, device, work)  # compiles
+    seconds = _seconds(plan, timed, device, work)
+    return timed, {name: timed.states / taken for name, taken in seconds.items()}
+
+
+def _seconds(plan: Workplan, sample: Sample, device: str | None, work: Path) -> dict[str, float]:
+    """Seconds of each stage for all ligands of a sample, in the first pocket."""
     files = {stage.kind: _made(stage, work) for stage in screen(plan.settings.search)}
     files |= {"ligands": sample.ligands, "pocket": work / f"{next(iter(plan.pockets))}.h5"}
+    seconds = {}
     for stage in screen(plan.settings.search):
         inputs = {flag: files[kind] for flag, kind in stage.inputs.items()}
-        given = inputs, getattr(plan.settings, stage.name), device, files[stage.kind]
-        stage.run(*given)  # compiles
         started = time.perf_counter()
-        stage.run(*given)
-        yield stage.name, sample.states / (time.perf_counter() - started)
+        stage.run(inputs, getattr(plan.settings, stage.name), device, files[stage.kind])
+        seconds[stage.name] = time.perf_counter() - started
+    return seconds
 
 
 def _judging(
@@ -428,7 +467,11 @@ def _ligands(samples: dict[str, Sample]) -> float:
 
 
 def _sum(
-    plan: Workplan, samples: dict[str, Sample], speed: dict[str, float], work: Path
+    plan: Workplan,
+    samples: dict[str, Sample],
+    timed: Sample,
+    speed: dict[str, float],
+    work: Path,
 ) -> Iterator[tuple[str, str]]:
     """Jobs, hours, disk and memory; the controls, some molecules each, count as jobs alone."""
     docked = _ligands(samples) * len(plan.pockets)
@@ -448,7 +491,6 @@ def _sum(
     made = {stage.kind: _made(stage, work) for stage in screen(plan.settings.search)}
     used = {kind: bytes_used(path, KINDS[kind]) for kind, path in made.items()}
     idle = sum(path.stat().st_size for path in made.values()) - sum(used.values())
-    timed = max(samples.values(), key=lambda sample: sample.states)
     between = docked * sum(used[kind] for kind in BETWEEN) / timed.states
     disk = parsed + docked * sum(used.values()) / timed.states + chunks * len(plan.pockets) * idle
     if plan.dropped:

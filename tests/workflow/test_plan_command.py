@@ -95,6 +95,34 @@ def test_what_a_campaign_costs_and_leaves_out(
     ]
 
 
+def test_as_many_ligands_are_timed_as_take_some_seconds(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = "".join(f"{'C' * n}O alcohol{n}\n" for n in range(2, 12))
+    (folder / "lib.smi").write_text(names)
+
+    def seconds(_: object, sample: plan.Sample, *__: object) -> dict[str, float]:
+        """As of a device that takes four seconds for a ligand; and which ligands there are."""
+        timed.append(sample.states)
+        return {"dock": 3.0 * sample.states, "score": 1.0 * sample.states}
+
+    monkeypatch.setattr(plan, "_seconds", seconds)
+    monkeypatch.setattr(plan, "_sum", lambda *_: iter([("of", "all")]))
+    for most, ligands in (
+        (40, [3, 10, 10]),
+        (39.9, [3, 3, 9, 9]),
+        (20, [3, 3, 5, 5]),
+        (14, [3, 3]),
+    ):
+        timed: list[int] = []
+        monkeypatch.setattr(plan, "TIMED", most)
+        assert run(folder) == 0
+        assert timed == ligands
+        printed = capsys.readouterr().out
+        assert f"Speed, {ligands[-1]} ligands into dhfr" in printed
+        assert ["dock", "0.3"] in [line.split() for line in printed.splitlines()]
+
+
 def test_room_that_files_keep_for_more_rows_counts_once_a_part(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
