@@ -78,10 +78,15 @@ def _run(options: argparse.Namespace) -> None:
             write_texts(output.parent, {output.name: text})
     if len(chosen) < options.count:
         more = target.stored < target.size
+        limits = [f"--max-per-scaffold {options.max_per_scaffold}"]
+        if options.max_similarity < 1:
+            limits.append(f"--max-similarity {options.max_similarity:g}")
+        if options.undoubted:
+            limits.append("--undoubted")
         log.warning(
-            "picked %d, not %d: the campaign contains poses of %d molecules, of which the limits "
-            "leave no more; loosen them%s",
-            *(len(chosen), options.count, target.stored),
+            "picked %d, not %d: the campaign contains poses of %d molecules, of which %s leave no "
+            "more; loosen them%s",
+            *(len(chosen), options.count, target.stored, ", ".join(limits)),
             ", or set a larger aggregate.top_poses and run again" if more else "",
         )
     else:

@@ -150,5 +150,8 @@ class Site(Section):
         if self.radius is not None and self.size is not None:
             raise ValueError("give either 'radius' or 'size'")
         if self.size is not None and not (min(self.size) > 0 and 8 <= max(self.size) <= 60):
-            raise ValueError("the longest side of 'size' must be 8 to 60 Angstrom, none 0")
+            sides = " ".join(f"{side:g}" for side in self.size)
+            raise ValueError(
+                f"the longest side of 'size' must be 8 to 60 Angstrom, none 0; it is {sides}"
+            )
         return self

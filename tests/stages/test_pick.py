@@ -49,6 +49,7 @@ def test_the_best_of_each_scaffold_go_to_the_terminal(
     assert [row["scaffold"] for row in rows] == ["c1ccccc1", "", "c1ccncc1"]
     assert rows[0]["price"] == "12"
     assert "picked 3, not 4" in said.err
+    assert "of which --max-per-scaffold 1 leave no more" in said.err
     assert said.err.endswith("loosen them\n")  # every molecule has a stored pose already
 
 
