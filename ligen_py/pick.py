@@ -84,8 +84,7 @@ def _run(options: argparse.Namespace) -> None:
         if options.undoubted:
             limits.append("--undoubted")
         log.warning(
-            "picked %d, not %d: the campaign contains poses of %d molecules, of which %s leave no "
-            "more; loosen them%s",
+            "picked %d, not %d, of the %d molecules with poses in the campaign; loosen %s%s",
             *(len(chosen), options.count, target.stored, ", ".join(limits)),
             ", or set a larger aggregate.top_poses and run again" if more else "",
         )
