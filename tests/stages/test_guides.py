@@ -157,6 +157,29 @@ def test_a_copy_without_introns_is_no_site_of_the_gene(case: Case, tmp_path: Pat
     assert np.count_nonzero(across) > 0
 
 
+def test_a_copy_without_introns_is_no_gene_though_it_has_changed_little(
+    case: Case, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Only guides across junctions had one site, in the copy; it was taken for the gene."""
+    changed = case.cds[:60] + "CATG"["ACGT".index(case.cds[60])] + case.cds[61:]
+    genome = tmp_path / "genome.fa"
+    genome.write_text(f">chr0\nACTT{changed}ACTT\n{(case.folder / 'genome.fa').read_text()}")
+    flags = ("--cds", case.folder / "cds.fa", "--genome", genome, "--controls", "0")
+    assert case.run(*flags, output="c.h5") == 0
+    found = case.read("c.h5")
+    sited = found.chromosome >= 0
+    assert set(found.chromosome[sited]) == {2}
+    good = found.verdict == GuideVerdict.GOOD
+    assert {changed.find(one) for one in found.spacer[good]} == {-1}
+    message = capsys.readouterr().err.splitlines()[-1]
+    assert f"of {len(found.name)} guides have perfect sites at chr2:" in message
+    assert "(-), taken for the gene, and at chr0:" in message
+    assert message.endswith("(+); give --annotation with the gene, which decides")
+    assert case.run(*flags, "--annotation", case.folder / "a.gtf", output="c.h5") == 0
+    assert capsys.readouterr().err == ""
+    assert np.array_equal(case.read("c.h5").position, found.position)
+
+
 def test_controls_have_no_near_site(case: Case) -> None:
     flags = ("--controls", "5", "--control-mismatches", "4", "--mismatches", "5", "--seed", "3")
     assert case.run(*case.annotated, *flags) == 0

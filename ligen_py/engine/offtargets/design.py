@@ -1,18 +1,22 @@
 """Judge the guides of a gene by their off-targets, and choose controls that have none."""
 
+import logging
 from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
+from ligen_py.engine.offtargets.locus import Copy, Sites, own_sites_of
 from ligen_py.engine.offtargets.results import taken
 from ligen_py.engine.offtargets.specificity import LENGTH, hit_scores, specificities
 from ligen_py.records.guides import GuideRole, GuideVerdict, RankedGuides
 from ligen_py.records.offtargets import CLASSES, KINDS, Chromosomes, OffTargets
-from ligen_py.sequences.genes import Annotation
+from ligen_py.sequences.genes import SOME, Annotation
 from ligen_py.sequences.guides import Guide, Query, checked, in_pattern
 from ligen_py.sequences.spacers import Enzyme, Spacer, gc, longest_t, random_spacers
 from ligen_py.settings.guides import GuidesSettings
+
+log = logging.getLogger("ligen_py")
 
 CANDIDATES = 20
 """Random guides that are searched for each control."""
@@ -65,7 +69,7 @@ def design(
     in coding sequence, and place in the gene.
     """
     enzyme = enzyme_of(settings)
-    own = own_sites(spacers, rows, chromosomes, enzyme)
+    own = own_sites(spacers, rows, chromosomes, enzyme, annotation)
     is_own = np.zeros(len(rows.guide), bool)
     is_own[own[own >= 0]] = True
     off = taken(rows, ~is_own)
@@ -121,52 +125,76 @@ def design(
 
 
 def own_sites(
-    spacers: Sequence[Spacer], rows: OffTargets, chromosomes: Chromosomes, enzyme: Enzyme
+    spacers: Sequence[Spacer],
+    rows: OffTargets,
+    chromosomes: Chromosomes,
+    enzyme: Enzyme,
+    annotation: Annotation | None = None,
 ) -> np.ndarray:
-    """The row of each guide's own site; -1 for one without.
+    """The row of each guide's own site (int64); -1 for one without.
 
-    A site that is known from the annotation is that. Otherwise it is a perfect site with the
-    guide's own PAM. Of several, the one on the chromosome, and nearest to the middle, of the
-    gene's guides that have only one. A guide between two of these in the gene has its site on their
-    chromosome, or none.
+    A site that is known from the annotation is that. Otherwise it is the perfect site with the
+    guide's own PAM at the place of its gene (`locus.home`). Where half of a gene's guides have one
+    in a copy, too, a warning names both, unless the annotation has only one of them.
     """
-    result = np.full(len(spacers), -1, np.int64)
     perfect = np.flatnonzero((rows.mismatches == 0) & (rows.bulge_size == 0))
     perfect = perfect[rows.guide[perfect] < len(spacers)]
-    first = np.searchsorted(rows.guide[perfect], np.arange(len(spacers) + 1))
-    sites: list[np.ndarray] = []
-    for number, one in enumerate(spacers):
-        mine = perfect[first[number] : first[number + 1]]
-        pams = [_pam(rows.dna[row], enzyme) == one.pam for row in mine]
-        sites.append(mine[np.array(pams, bool)])
+    pams = [_pam(dna, enzyme) for dna in rows.dna[perfect]]
+    given = list(spacers)
+    own_pam = [
+        given[guide].pam == pam for guide, pam in zip(rows.guide[perfect], pams, strict=True)
+    ]
+    perfect = perfect[np.array(own_pam, bool)]
+    guide, chromosome = rows.guide[perfect], rows.chromosome[perfect].astype(np.int64)
+    strand = (rows.strand[perfect] ^ np.array([one.strand for one in given], np.uint8)[guide]) == 1
+    place = cuts(taken(rows, perfect), enzyme)
+    annotated = np.zeros(len(perfect), bool)
+    if annotation:
+        stretch = annotation.coding(chromosomes.name[chromosome], place)
+        annotated = (stretch >= 0) & (annotation.strand[stretch] == strand)
+    cut = np.where(strand, -place, place)
+    shift = cut - np.array([one.place for one in given], np.int64)[guide]
+    every = Sites(guide, chromosome, strand.astype(np.int64), cut, shift, annotated)
+    first = np.searchsorted(guide, np.arange(len(given) + 1))
+    result = np.full(len(given), -1, np.int64)
     of_gene: dict[str, list[int]] = {}
-    for number, one in enumerate(spacers):
-        of_gene.setdefault(one.gene, []).append(number)
-    for members in of_gene.values():
-        single = np.array([sites[n][0] for n in members if len(sites[n]) == 1], np.int64)
-        where, many = np.unique(rows.chromosome[single], return_counts=True)
-        home = int(where[many.argmax()]) if len(where) else -1
-        at_home = single[rows.chromosome[single] == home]
-        places = [spacers[rows.guide[row]].place for row in at_home]
-        low, high = min(places, default=0), max(places, default=0)
-        middle = np.median(rows.position[at_home]) if len(where) else 0.0
-        for number in members:
-            some, known = sites[number], spacers[number].site
-            if known:
-                some = np.array([
-                    row for row in some
-                    if (chromosomes.name[rows.chromosome[row]], rows.position[row],
-                        rows.strand[row]) == known
-                ], np.int64)  # fmt: skip
-            elif low < spacers[number].place < high:
-                # Guides of the gene cut before and behind it: the gene is on their chromosome.
-                # A site elsewhere, of a guide across a junction, is in a copy without introns.
-                some = some[rows.chromosome[some] == home]
-            if len(some):
-                far = np.abs(rows.position[some] - middle)
-                away = rows.chromosome[some] != home
-                result[number] = some[np.lexsort((some, far, away))[0]]
+    for number, one in enumerate(given):
+        if one.site is None:
+            of_gene.setdefault(one.gene, []).append(number)
+            continue
+        for row in perfect[first[number] : first[number + 1]]:
+            name = chromosomes.name[rows.chromosome[row]]
+            if (name, rows.position[row], rows.strand[row]) == one.site:
+                result[number] = row
+    copies = []
+    for gene, members in of_gene.items():
+        spans = [np.arange(first[number], first[number + 1]) for number in members]
+        mine = np.concatenate(spans)
+        along = np.repeat(np.arange(len(members)), [len(span) for span in spans])
+        sites = Sites(along, *(column[mine] for column in every[1:]))
+        own, copy = own_sites_of(sites, len(members))
+        for number, site in own.items():
+            result[members[number]] = perfect[mine[site]]
+        if copy:
+            copies.append((gene, len(members), copy))
+    _warn_of_copies(copies, chromosomes)
     return result
+
+
+def _warn_of_copies(copies: Sequence[tuple[str, int, Copy]], chromosomes: Chromosomes) -> None:
+    """Name both places of the first genes, of so many guides each, that have a copy."""
+    for gene, size, copy in copies[:SOME]:
+        places = (
+            f"{chromosomes.name[one.chromosome]}:{one.first}-{one.last} ({'+-'[one.strand]})"
+            for one in (copy.home, copy.other)
+        )
+        log.warning(
+            "%s: %d of %d guides have perfect sites at %s, taken for the gene, and at %s; give "
+            "--annotation with the gene, which decides",
+            *(gene, copy.shared, size, *places),
+        )
+    if len(copies) > SOME:
+        log.warning("so have guides of %d more genes", len(copies) - SOME)
 
 
 def cuts(rows: OffTargets, enzyme: Enzyme) -> np.ndarray:
