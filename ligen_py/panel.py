@@ -1,8 +1,10 @@
 """Put the parts of a search of homologs together, and choose the anti-targets among them.
 
-Reads the homologs files of all parts; writes homologs.h5, hits.tsv, hits.blast.tsv and panel.tsv
-into a folder. An anti-target is a protein other than the query that is like it: `min_identity` of
-the alignment and `max_evalue` decide.
+Reads the homologs files of all parts; writes homologs.h5, hits.txt, hits.tsv, hits.blast.tsv and
+panel.tsv into a folder. An anti-target is a protein other than the query that is like it:
+`min_identity` of the alignment and `max_evalue` decide. Where the matrix and gap costs have no
+E-values, the alignment must cover half of the query instead. A protein with all residues of the
+query is the query itself.
 """
 
 import argparse
@@ -13,6 +15,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
+
 from ligen_py import cli
 from ligen_py.engine.alignment.merging import merge
 from ligen_py.errors import InputError
@@ -22,7 +26,7 @@ from ligen_py.records.ledger import Ledger
 from ligen_py.settings.homologs import PanelSettings
 from ligen_py.store.files.read import read, run_record
 from ligen_py.store.files.write import write
-from ligen_py.summary.homologs import write_tables
+from ligen_py.summary.homologs import LEAST_COVERAGE, write_tables
 
 log = logging.getLogger("ligen_py")
 
@@ -67,6 +71,12 @@ def run(inputs: Inputs, settings: PanelSettings, device: str | None, output: Pat
     output.parent.mkdir(parents=True, exist_ok=True)
     made_by = Run("panel", settings, tuple(inputs.hits), runs[0].get("device", ""))
     write(output, HOMOLOGS, made_by, found._asdict())
+    if np.isnan(found.hits.evalue).any():
+        log.warning(
+            "no E-values are known for this matrix with these gap costs: max_evalue is not "
+            "applied, and an anti-target must be aligned with at least %d %% of the query",
+            round(100 * LEAST_COVERAGE),
+        )
     limits = settings.min_identity, settings.max_evalue
     count = write_tables(output.parent, found.queries, found.hits, limits)
     log.info("%d hits, %d anti-targets", len(found.hits.entry), count)

@@ -39,5 +39,7 @@ class PanelSettings(Section):
         0.35, ge=0, le=1, description="least share of equal residues in the alignment"
     )
     max_evalue: float = Field(
-        1e-5, ge=0, description="largest E-value, where the matrix and gaps have one"
+        1e-5,
+        ge=0,
+        description="largest E-value; without E-values half of the query must be aligned instead",
     )

@@ -51,6 +51,9 @@ PANEL_COLUMNS = (
 )
 """Of panel.tsv; coverage: share of the query's residues between the alignment's ends."""
 
+LEAST_COVERAGE = 0.5
+"""Of an anti-target without an E-value: an alignment by chance is shorter."""
+
 
 def listing(header: str, targets: np.ndarray, scores: np.ndarray) -> Iterator[str]:
     """The list of one query, as the program of 2017 printed it: rank, header, score."""
@@ -162,7 +165,6 @@ def panel_table(
         length = int(queries.residues[query])
         same, aligned = int(hits.identities[row]), int(hits.aligned[row])
         site = int(hits.site_residues[row])
-        covered = int(hits.query_end[row]) - int(hits.query_start[row]) + 1
         yield _line(
             (
                 queries.name[query],
@@ -170,7 +172,7 @@ def panel_table(
                 _description(hits.header[row]) or hits.target[row],
                 _share(same, aligned),
                 _share(hits.site_identities[row], site),
-                _share(covered, length),
+                _share(_covered(hits, row), length),
                 _number(hits.evalue[row], ".2e"),
                 hits.score[row],
                 hits.residues[row],
@@ -181,13 +183,25 @@ def panel_table(
 def antitargets(
     queries: Queries, hits: Hits, min_identity: float, max_evalue: float
 ) -> Iterator[int]:
-    """Rows of hits that are like a query, but for the query itself."""
+    """Rows of hits that are like a query, but for the query itself.
+
+    Itself is a target with all residues of the query; a structure often shows only a part of a
+    database's record. Where no E-value is known, the alignment must cover `LEAST_COVERAGE`.
+    """
     for query, _, row in _rows(queries):
         same, aligned = int(hits.identities[row]), int(hits.aligned[row])
-        itself = same == int(queries.residues[query]) == hits.residues[row]
-        # Where no E-value is known, NaN exceeds no limit.
-        if not (itself or same / aligned < min_identity or hits.evalue[row] > max_evalue):
+        length = int(queries.residues[query])
+        if math.isnan(hits.evalue[row]):
+            is_by_chance = _covered(hits, row) < LEAST_COVERAGE * length
+        else:
+            is_by_chance = bool(hits.evalue[row] > max_evalue)
+        if not (same == length or same / aligned < min_identity or is_by_chance):
             yield row
+
+
+def _covered(hits: Hits, row: int) -> int:
+    """Residues of the query between the alignment's ends."""
+    return int(hits.query_end[row]) - int(hits.query_start[row]) + 1
 
 
 def _accession(name: str) -> str:

@@ -147,6 +147,41 @@ def test_anti_targets_are_like_the_query_but_not_it(search: Search) -> None:
     assert all(float(row["identity"]) >= 0.9 and float(row["evalue"]) <= 1 for row in found)
 
 
+def panel_of(search: Search, *words: str) -> list[str]:
+    """Accessions of the anti-targets of a search."""
+    output = search.folder / "panel"
+    flags = ["--hits", str(search.folder / "hits.h5"), "--output", str(output), "--quiet"]
+    assert panel.main([*flags, *words]) == 0
+    lines = (output / "panel.tsv").read_text().splitlines()[1:]
+    return [line.split("\t")[1] for line in lines]
+
+
+def test_a_longer_record_with_the_whole_query_is_the_query_itself(search: Search) -> None:
+    """A structure shows a part of a protein; its own record was the first anti-target."""
+    changed = "A" + QUERY[1:]
+    loop = f"{QUERY[:15]}GG{QUERY[15:]}"
+    search.fasta.write_text(f">self\nMST{QUERY}AAG\n>other\nMST{changed}AAG\n>loop\n{loop}\n")
+    assert search.homologs() == 0
+    assert panel_of(search) == ["other"]
+
+
+def test_without_e_values_half_of_the_query_must_be_aligned(
+    search: Search, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Hits by chance were anti-targets: an E-value that is not known exceeds no limit."""
+    search.fasta.write_text(f">half\n{QUERY[:15]}\n>less\n{QUERY[:14]}\n")
+    assert search.homologs("--gap-first", "7", "--gap-next", "7") == 0
+    capsys.readouterr()
+    assert panel_of(search) == ["half"]
+    assert "max_evalue is not applied, and an anti-target must be aligned with at least 50 %" in (
+        capsys.readouterr().err
+    )
+    assert search.homologs() == 0
+    capsys.readouterr()
+    assert panel_of(search, "--max-evalue", "1") == ["half", "less"]
+    assert capsys.readouterr().err == ""
+
+
 def test_the_least_identity_is_itself_enough(search: Search) -> None:
     search.query.write_text(">q\n" + "WAAA" * 6 + "W\n")
     search.fasta.write_text(">t\n" + "WSSS" * 6 + "W\n")
