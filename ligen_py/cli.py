@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from tempfile import gettempdir
-from typing import TYPE_CHECKING, Any, get_args, get_origin
+from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_origin
 
 from ligen_py import __version__
 from ligen_py.ending import Ended, ending_as_ctrl_c
@@ -34,6 +34,8 @@ if TYPE_CHECKING:  # commands without settings do not load pydantic
     from ligen_py.settings.section import Section
 
 log = logging.getLogger("ligen_py")
+
+T = TypeVar("T")
 
 FILES = {
     "ligands": "ligands file of `parse`",
@@ -251,6 +253,19 @@ def input_file(path: str) -> Path:
     except OSError as error:  # a folder on the way is closed, or the name is too long
         raise argparse.ArgumentTypeError(f"{path}: cannot be read ({error.strerror})") from error
     return result
+
+
+def parsed(parse: Callable[[str], T]) -> Callable[[str], T]:
+    """Type of an argument that a function reads, whose ValueError says what is wrong with it."""
+
+    def value(text: str) -> T:
+        """The argument's value; argparse's error with the function's words."""
+        try:
+            return parse(text)
+        except ValueError as error:
+            raise argparse.ArgumentTypeError(str(error)) from error
+
+    return value
 
 
 def at_least(least: int) -> Callable[[str], int]:

@@ -4,6 +4,7 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
+from ligen_py import cli
 from ligen_py.errors import InputError
 from ligen_py.molecules.library.record import WHOLE, Part
 from ligen_py.paths import cache_folder
@@ -31,14 +32,8 @@ def add_genome(parser: argparse.ArgumentParser, required: bool) -> None:
 
 def add_part(parser: argparse.ArgumentParser, default: Part | None, meaning: str) -> None:
     """Add the flag of a part of a genome."""
-    parser.add_argument("--part", type=_part, default=default, metavar="K-of-N", help=meaning)
-
-
-def _part(text: str) -> Part:
-    try:
-        return Part.parse(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
+    kind = cli.parsed(Part.parse)
+    parser.add_argument("--part", type=kind, default=default, metavar="K-of-N", help=meaning)
 
 
 def read_parts(files: Sequence[Path], stage: str) -> tuple[dict[str, str], list[dict[str, Record]]]:

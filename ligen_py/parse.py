@@ -48,7 +48,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         "--input", type=cli.input_file, required=True, help="library: one file, named by its format"
     )
     parser.add_argument(
-        "--part", type=_part, default=WHOLE, metavar="K-of-N", help="part to read (default: 1-of-1)"
+        "--part",
+        type=cli.parsed(Part.parse),
+        default=WHOLE,
+        metavar="K-of-N",
+        help="part to read (default: 1-of-1)",
     )
     parser.add_argument(
         "--after",
@@ -118,13 +122,6 @@ def run(
     log.info("%s: %s; %.1f records/s", where, summary(library.ledger), rate)
     for column in empty_columns(columns, library.entries):
         log.warning("%s: no record has a value of '%s'; correct the name", where, column)
-
-
-def _part(text: str) -> Part:
-    try:
-        return Part.parse(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from error
 
 
 def _jobs(text: str) -> int:

@@ -75,7 +75,7 @@ ALLOWED = {
         *("errors", "functions", "granted", "opencl", "pace", "paths", "records", "sequences"),
         "settings",
     },
-    "genome_inputs": {"errors", "molecules", "paths", "records", "settings", "store"},
+    "genome_inputs": {"cli", "errors", "molecules", "paths", "records", "settings", "store"},
     "offtargets": {*FOR_STAGES, "genome_inputs"},
     "genome": {"cli", "errors", "sequences", "settings"},
     "gene_inputs": {*FOR_STAGES, "genome_inputs"},
