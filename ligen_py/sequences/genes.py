@@ -36,6 +36,11 @@ ATTRIBUTE = re.compile(rf"\s*({'|'.join(sorted(ALIASES, key=len, reverse=True))}
 QUOTED = re.compile(r'(?:[^;"]|"[^"]*")+')
 """An attribute of GTF with a semicolon in its quotes."""
 
+STRANDS = {"+": 0, "-": 1}
+
+UNSTRANDED = 2
+"""The strand of a line with any other sign, as GFF3 has for a gene of pieces from both strands."""
+
 SOME = 5
 """Names that a message lists."""
 
@@ -82,7 +87,7 @@ class Annotation:
     end: np.ndarray
     """int64."""
     strand: np.ndarray
-    """uint8: 0 forward, 1 reverse."""
+    """uint8: 0 forward, 1 reverse, 2 where a line of GTF or GFF3 has neither."""
     name: np.ndarray
     """object: the gene."""
     aliases: tuple[frozenset[str], ...]
@@ -101,7 +106,8 @@ class Annotation:
     def gene(self, asked: str) -> Gene:
         """The gene or transcript of a name, with or without its version (NM_000001.4).
 
-        InputError where there is none, or where its exons are on two chromosomes or strands.
+        InputError where there is none, where its exons are on two chromosomes or strands, or where
+        their strand is not given.
         """
         rows = np.flatnonzero([asked in names for names in self.aliases])
         if not len(rows):
@@ -112,9 +118,13 @@ class Annotation:
             )
         places = {(self.chromosome[row], int(self.strand[row])) for row in rows}
         if len(places) > 1:
-            where = ", ".join(f"{chromosome} ({'+-'[strand]})" for chromosome, strand in places)
+            where = ", ".join(f"{chromosome} ({'+-.'[strand]})" for chromosome, strand in places)
             raise InputError(
                 f"{self.path}: {asked!r} has coding sequences on {where}; name a transcript"
+            )
+        if self.strand[rows[0]] == UNSTRANDED:
+            raise InputError(
+                f"{self.path}: {asked!r} has no strand; write + or - in column 7 of its lines"
             )
         return self._of_rows(asked, rows.tolist())
 
@@ -128,7 +138,7 @@ class Annotation:
     def _of_rows(self, name: str, rows: Sequence[int]) -> Gene:
         exons = joined([Exon(int(self.start[row]), int(self.end[row])) for row in rows])
         strand = int(self.strand[rows[0]])
-        ordered = tuple(exons[::-1] if strand else exons)
+        ordered = tuple(exons[::-1] if strand == 1 else exons)
         return Gene(name, self.chromosome[rows[0]], strand, ordered)
 
     def coding(self, chromosomes: np.ndarray, places: np.ndarray) -> np.ndarray:
@@ -306,7 +316,7 @@ def _of_gtf(words: list[str]) -> _Row:
         intern(words[0]),
         start,
         end,
-        int(words[6] == "-"),
+        STRANDS.get(words[6], UNSTRANDED),
         intern(_name(found, OF_GENE)),
         intern(_name(found)),
         *_names_and_parents(found),

@@ -178,6 +178,21 @@ def test_the_stretch_at_a_place_is_that_of_a_plain_scan(tmp_path: Path) -> None:
     assert (found >= 0).sum() > 500
 
 
+@pytest.mark.parametrize("sign", [".", "?"])
+def test_a_gene_without_a_strand_is_refused(tmp_path: Path, sign: str) -> None:
+    """It was read as one of the forward strand. Other genes of the file can be used."""
+    text = GTF.replace("\t-\t", f"\t{sign}\t")
+    annotation = read_annotation(written(tmp_path / "a.gtf", text))
+    with pytest.raises(InputError, match=r"a.gtf: 'TWO' has no strand; write \+ or - in column 7"):
+        annotation.gene("TWO")
+    assert annotation.gene("ONE").exons == (Exon(100, 250), Exon(400, 500))
+    stretch = int(annotation.coding(np.array(["chr2"]), np.array([10]))[0])
+    assert annotation.gene_of(stretch).exons == (Exon(10, 40), Exon(60, 80))
+    mixed = text.replace(f"80\t.\t{sign}", "80\t.\t-")
+    with pytest.raises(InputError, match=rf"chr2 \([{sign}.]\)"):
+        read_annotation(written(tmp_path / "a.gtf", mixed)).gene("TWO")
+
+
 def test_joined() -> None:
     exons = [Exon(5, 9), Exon(0, 3), Exon(3, 4), Exon(6, 7)]
     assert joined(exons) == [Exon(0, 4), Exon(5, 9)]
