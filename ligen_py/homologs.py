@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 
@@ -66,8 +67,9 @@ def run(
     scoring = Scoring(read_matrix(settings.matrix), settings.gap_first, settings.gap_next)
     queries = queries_of(inputs)
     chosen = select_all(device)
-    path, source = database_of(inputs.database, inputs.cache)
-    with open_database(path) as database, ThreadPoolExecutor(1) as thread:
+    with ThreadPoolExecutor(1) as thread, ExitStack() as ending:
+        path, source = database_of(inputs.database, inputs.cache, ending)
+        database = ending.enter_context(open_database(path))
         if output and isinstance(source, Path):
             thread.submit(Input.of, source)  # for the run record, while the device is at work
         blocks = share(database.first, inputs.part.index, inputs.part.count)
@@ -78,7 +80,7 @@ def run(
         ranked = _search(chosen, path, ranges, queries.proteins.letters, scoring, settings.top)
         seconds = time.perf_counter() - began
         headers = database.headers([best.record for best in ranked])
-        for query, found, best in zip(queries.proteins.header, headers, ranked, strict=True):
+        for query, found, best in zip(queries.proteins.shown, headers, ranked, strict=True):
             sys.stdout.writelines(listing(query, found, best.score))
         log.info("%.3g cells in %.2f s, %.1f GCUPS", cells, seconds, cells / seconds / 1e9)
         known = statistics_of(settings.matrix, settings.gap_first, settings.gap_next)

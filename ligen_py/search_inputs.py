@@ -2,12 +2,14 @@
 
 import argparse
 import logging
+from contextlib import ExitStack
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 from ligen_py import cli
 from ligen_py.database import convert
-from ligen_py.errors import InputError
+from ligen_py.errors import InputError, OutputError
 from ligen_py.molecules.library.record import WHOLE, Part
 from ligen_py.molecules.receptor.chains import lining, protein_chains
 from ligen_py.paths import cache_folder
@@ -58,7 +60,7 @@ def add_inputs(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--site",
-        type=_numbers,
+        type=cli.parsed(residue_numbers),
         metavar="RESIDUES",
         help="residues of the one query's binding site, such as 12,34-40, in place of a pocket",
     )
@@ -73,7 +75,7 @@ def add_inputs(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--part",
-        type=_part,
+        type=cli.parsed(Part.parse),
         default=WHOLE,
         metavar="K-of-N",
         help="part of the database to search (default: 1-of-1)",
@@ -98,11 +100,21 @@ def queries_of(inputs: Inputs) -> Queries:
     found = read_proteins(inputs.query)
     if found.unknown:
         log.info("queries: %d letters U, O or J are read as X", found.unknown)
+    empty = [
+        name for name, letters in zip(found.name, found.letters, strict=True) if not len(letters)
+    ]
+    if empty:
+        log.warning(
+            "%s: queries without residues, which have no hits: %d, such as %s",
+            *(inputs.query, len(empty), empty[0]),
+        )
     site = [number - 1 for number in inputs.site or ()]
     if site and (len(found) != 1 or site[-1] >= found.residues):
+        has = f"residues 1 to {found.residues}" if len(found) == 1 else f"{len(found)} queries"
+        cure = "give residues of the query" if len(found) == 1 else "give a file of one query"
         raise InputError(
-            f"{inputs.query}: --site names residues up to {site[-1] + 1} of one query, but it "
-            f"has {len(found)} with {found.residues} residues; give the right file or residues"
+            f"{inputs.query}: --site names residues up to {site[-1] + 1} of one query, but the "
+            f"file has {has}; {cure}"
         )
     return Queries(found, [site] * len(found), (inputs.query,))
 
@@ -132,11 +144,12 @@ def _chains(receptor: Path, pocket: Path | None) -> Queries:
     return Queries(collect(records, receptor), sites, files)
 
 
-def database_of(given: Path, cache: Path) -> tuple[Path, Path | Input]:
+def database_of(given: Path, cache: Path, ending: ExitStack) -> tuple[Path, Path | Input]:
     """The database file of a database file or FASTA file, and what a run read it from.
 
     That of a FASTA file is in the cache under its content, converted now where it is not there yet.
-    A FASTA file whose path, size and times are as they were is not read for that.
+    A FASTA file whose path, size and times are as they were is not read for that. Where the cache
+    cannot be written, the database is in a temporary folder until `ending` closes.
     """
     if is_database(given):
         return given, given
@@ -144,7 +157,13 @@ def database_of(given: Path, cache: Path) -> tuple[Path, Path | Input]:
     source = Input(given.name, known.digest(given) or known.hash(given))
     kept = cache / f"{source.sha256}.h5"
     if not (kept.exists() and _is_whole(kept)):
-        convert(given, kept)
+        try:
+            convert(given, kept)
+        except OutputError as error:
+            log.warning("%s; the database is not kept", str(error).partition(";")[0])
+            folder = ending.enter_context(TemporaryDirectory(prefix="ligen-"))
+            kept = Path(folder) / kept.name
+            convert(given, kept)
     return kept, source
 
 
@@ -156,17 +175,3 @@ def _is_whole(kept: Path) -> bool:
     except InputError as error:
         log.warning("%s; it is converted again", str(error).partition(";")[0])
         return False
-
-
-def _part(text: str) -> Part:
-    try:
-        return Part.parse(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
-
-
-def _numbers(text: str) -> tuple[int, ...]:
-    try:
-        return residue_numbers(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None

@@ -39,6 +39,11 @@ class Proteins:
         """Of all records."""
         return sum(map(len, self.letters))
 
+    @property
+    def shown(self) -> list[str]:
+        """The header of each record; its name where that is empty."""
+        return [header or name for header, name in zip(self.header, self.name, strict=True)]
+
     def __len__(self) -> int:
         """Records."""
         return len(self.name)

@@ -93,9 +93,10 @@ def warn_of_rejected(ledger: Ledger, name: Callable[[int], str]) -> None:
 
 def hits_list(queries: Queries, hits: Hits) -> Iterator[str]:
     """The lists of all queries."""
+    shown = np.where(hits.header == "", hits.target, hits.header)
     for query, header in enumerate(queries.header):
         rows = slice(*queries.first_hit[query : query + 2])
-        yield from listing(header, hits.header[rows], hits.score[rows])
+        yield from listing(header or queries.name[query], shown[rows], hits.score[rows])
 
 
 def hits_table(queries: Queries, hits: Hits) -> Iterator[str]:

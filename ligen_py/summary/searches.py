@@ -89,7 +89,7 @@ def _homologs(path: Path, name: str, run: dict[str, str]) -> Search:
                 (
                     queries.name[query],
                     str(row - int(first) + 1),
-                    hits.header[row],
+                    hits.header[row] or hits.target[row],
                     str(hits.score[row]),
                     "" if math.isnan(hits.evalue[row]) else f"{hits.evalue[row]:.1e}",
                     _percent(int(hits.identities[row]), int(hits.aligned[row])),

@@ -309,6 +309,50 @@ def test_a_query_without_hits_has_an_empty_list(
     assert "no alignment has a score above 0" in capsys.readouterr().out
 
 
+def test_a_record_without_a_header_is_shown_by_its_number(
+    search: Search, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The lists had a blank line for it."""
+    search.query.write_text(f">\n{QUERY}\n")
+    search.fasta.write_text(f">\n{QUERY}\n")
+    tables = search.folder / "tables"
+    assert search.homologs("--tables", str(tables)) == 0
+    printed = capsys.readouterr().out
+    assert printed.startswith(f"Query: record_1\n{'  0. record_1':<65} SCORE: ")
+    assert (tables / "hits.txt").read_text() == printed
+
+
+def test_a_query_without_residues_is_warned_of(
+    search: Search, capsys: pytest.CaptureFixture[str]
+) -> None:
+    search.query.write_text(f">some\n{QUERY}\n>none\n\n>more\n")
+    assert search.homologs() == 0
+    message = f"{search.query}: queries without residues, which have no hits: 2, such as none"
+    assert message in capsys.readouterr().err
+
+
+def test_a_cache_that_cannot_be_written_does_not_stop_a_search(
+    search: Search, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert search.homologs() == 0
+    cache, room = search.folder / "file", search.folder / "room"
+    cache.write_text("no folder")
+    room.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(room))
+    assert search.homologs("--cache", str(cache), output="other.h5") == 0
+    message = capsys.readouterr().err
+    assert f"{cache}/" in message
+    assert "; the database is not kept" in message
+    assert (search.folder / "hits.h5").read_bytes() == (search.folder / "other.h5").read_bytes()
+    assert list(room.iterdir()) == []
+
+
+def test_a_site_is_of_one_query(search: Search, capsys: pytest.CaptureFixture[str]) -> None:
+    search.query.write_text(f">one\n{QUERY}\n>two\n{QUERY}\n")
+    assert search.homologs("--site", "3") == 1
+    assert "but the file has 2 queries; give a file of one query" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("words", "query", "sentence"),
     [
@@ -316,6 +360,7 @@ def test_a_query_without_hits_has_an_empty_list(
         (("--gap-next", "11"), QUERY, "gap-next must not exceed --gap-first"),
         ((), "MK-V", "'-' at residue 3 is no amino acid"),
         (("--site", "31"), QUERY, "--site names residues up to 31"),
+        (("--site", "31"), QUERY, "has residues 1 to 30; give residues of the query"),
         (("--pocket", "query.fa"), QUERY, "--pocket belongs to --receptor"),
     ],
 )

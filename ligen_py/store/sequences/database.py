@@ -79,8 +79,11 @@ class DatabaseFile:
         return {name: self._texts(name, rows) for name in ("name", "header")}
 
     def headers(self, rows: Sequence[np.ndarray]) -> list[np.ndarray]:
-        """Headers of several lists of records, looked up together."""
-        found = self._texts("header", np.concatenate(rows))
+        """Headers of several lists of records, looked up together; names where they are empty."""
+        every = np.concatenate(rows)
+        found = self._texts("header", every)
+        unnamed = found == ""
+        found[unnamed] = self._texts("name", every[unnamed])
         return np.split(found, np.cumsum([len(some) for some in rows])[:-1])
 
     def _texts(self, name: str, rows: Sequence[int] | np.ndarray) -> np.ndarray:
