@@ -16,7 +16,6 @@ from ligen_py.records.offtargets import Guides
 from ligen_py.sequences.genes import SOME, Annotation, read_annotation
 from ligen_py.sequences.genome import read_genome
 from ligen_py.sequences.guides import Query
-from ligen_py.sequences.iupac import SETS
 from ligen_py.sequences.planes import Genome
 from ligen_py.sequences.spacers import Spacer, of_gene, of_sequences
 from ligen_py.settings.guides import GuidesSettings
@@ -84,12 +83,6 @@ def task_of(inputs: Inputs, settings: GuidesSettings) -> Task:
     """Read the gene and the genome; InputError where there is no guide to search."""
     if inputs.gene is not None and inputs.annotation is None:
         raise InputError("command line: --gene needs --annotation; or give --cds")
-    for own, off in zip(settings.pam.upper(), settings.searched_pam, strict=True):
-        if SETS[ord(own)] & ~SETS[ord(off)]:
-            raise InputError(
-                f"offtarget_pam {settings.searched_pam} has no place for {own} of pam "
-                f"{settings.pam}: the guides' own sites would be missed; give letters for both"
-            )
     annotation = read_annotation(inputs.annotation) if inputs.annotation else None
     genome = read_genome(inputs.genome, inputs.cache)
     if annotation:
@@ -102,11 +95,6 @@ def task_of(inputs: Inputs, settings: GuidesSettings) -> Task:
         assert inputs.gene
         source = annotation.path
         spacers = of_gene(genome, annotation.gene(inputs.gene), source, enzyme)
-    if not spacers:
-        raise InputError(
-            f"{source}: no guide of {enzyme.length} bases with PAM {enzyme.pam} fits the coding "
-            "sequence; give another PAM"
-        )
     query = query_of(spacers, settings, str(source))
     genes = list(dict.fromkeys(one.gene for one in spacers))
     more = f" and {len(genes) - SOME} more" if len(genes) > SOME else ""

@@ -145,7 +145,8 @@ def _report(found: Designed, settings: GuidesSettings) -> None:
     log.info("%d of %d guides are good; %d controls", good.sum(), of_genes.sum(), controls)
     if controls < settings.controls:
         log.warning(
-            "only %d of %d controls have no site with %d mismatches or fewer; try another seed",
+            "only %d of %d controls have no site with %d mismatches or fewer; "
+            "give a lower control_mismatches, or try another seed",
             *(controls, settings.controls, settings.control_mismatches),
         )
     if (guides.verdict[of_genes] == GuideVerdict.NO_SITE).all():

@@ -6,22 +6,18 @@ plane `high`, the first one `low`; the complement turns the high bit over.
 
 import numpy as np
 
+from ligen_py.records.limits import DNA
+
 BASES = "ACTG"
 """In the order of their codes."""
 
-_SETS = {
-    "A": "A", "C": "C", "G": "G", "T": "T", "U": "T",
-    "R": "AG", "Y": "CT", "S": "CG", "W": "AT", "K": "GT", "M": "AC",
-    "B": "CGT", "D": "AGT", "H": "ACT", "V": "ACG", "N": "ACGT",
-}  # fmt: skip
-
 SETS: np.ndarray = np.zeros(256, np.uint8)
 """Letter (either case) -> set of bases, bit `code` for each; 0 for what is no letter of DNA."""
-for _letter, _bases in _SETS.items():
+for _letter, _bases in DNA.items():
     _value = sum(1 << BASES.index(base) for base in _bases)
     SETS[ord(_letter)] = SETS[ord(_letter.lower())] = _value
 
-_LETTERS = "".join(_SETS) + "".join(_SETS).lower()
+_LETTERS = "".join(DNA) + "".join(DNA).lower()
 
 ANY = 15
 """The set of all bases: N."""

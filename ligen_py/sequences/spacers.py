@@ -65,11 +65,17 @@ class Spacer(NamedTuple):
 def of_sequences(path: Path, enzyme: Enzyme) -> list[Spacer]:
     """The guides of the records of a FASTA file, such as the coding sequence of a gene.
 
-    InputError, which names the file and the record, where a letter is none of DNA.
+    InputError, which names the file, where a letter is none of DNA, two records have one name, or
+    there is no guide.
     """
     found: list[Spacer] = []
     names: dict[str, None] = {}
     for record in read_fasta(path):
+        if record.name in names:
+            raise InputError(
+                f"{path}: two records are called {record.name!r} (the first word of the header), "
+                "and each is a gene of its own; rename one"
+            )
         names[record.name] = None
         text = record.sequence.decode("latin-1").upper().replace("U", "T")
         fault = fault_of(text)
@@ -82,9 +88,9 @@ def of_sequences(path: Path, enzyme: Enzyme) -> list[Spacer]:
         for start, strand, spacer, pam in windows(letters, enzyme):
             place = _cut(start, strand, enzyme)
             found.append(Spacer(record.name, spacer, pam, 0, place, strand, None))
-    listed = distinct(found)
+    listed = _some(distinct(found), path, enzyme)
     none = names.keys() - {one.gene for one in listed}
-    if listed and none:
+    if none:
         log.warning(
             "%s: no guide of %d records is listed, such as %s: none fits, or a record before has "
             "the same",
@@ -97,7 +103,7 @@ def of_gene(genome: Genome, gene: Gene, source: Path, enzyme: Enzyme) -> list[Sp
     """The guides that cut within the exons of a gene.
 
     InputError, which names `source` (the annotation), where the genome lacks the chromosome or
-    ends before an exon.
+    ends before an exon, or where there is no guide.
     """
     if gene.chromosome not in genome.names:
         some = ", ".join(genome.names[:5])
@@ -127,7 +133,17 @@ def of_gene(genome: Genome, gene: Gene, source: Path, enzyme: Enzyme) -> list[Sp
             site = (gene.chromosome, start + place, strand)
             coding = gene.coding_place(base)
             found.append(Spacer(gene.name, spacer, pam, number, coding, strand ^ gene.strand, site))
-    return distinct(found)
+    return _some(distinct(found), source, enzyme)
+
+
+def _some(spacers: list[Spacer], source: Path, enzyme: Enzyme) -> list[Spacer]:
+    """The guides; InputError where there are none."""
+    if not spacers:
+        raise InputError(
+            f"{source}: no guide of {enzyme.length} bases with PAM {enzyme.pam} fits the coding "
+            "sequence; give another pam (command line: --pam)"
+        )
+    return spacers
 
 
 def windows(letters: np.ndarray, enzyme: Enzyme) -> Iterator[tuple[int, int, str, str]]:

@@ -4,6 +4,7 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
+from ligen_py.records.limits import DNA
 from ligen_py.settings.section import IUPAC, Section
 
 
@@ -42,10 +43,17 @@ class GuidesSettings(Section):
     def _fits(self) -> Self:
         if self.offtarget_pam is not None and len(self.offtarget_pam) != len(self.pam):
             raise ValueError("'offtarget_pam' must have as many letters as 'pam'")
-        edge = self.pam[0 if self.pam_side == "before" else -1]
-        if not self.pam.upper().strip("N") or edge.upper() == "N":
+        for own, off in zip(self.pam.upper(), self.searched_pam, strict=True):
+            if not set(DNA[own]) <= set(DNA[off]):
+                raise ValueError(
+                    f"'offtarget_pam' {self.searched_pam} has no place for {own} of {self.pam}: "
+                    "the guides' own sites would be missed; give letters for both"
+                )
+        shorter = self.pam.lstrip("Nn") if self.pam_side == "before" else self.pam.rstrip("Nn")
+        if shorter != self.pam:
+            cure = f"give {shorter}, which admits the same" if shorter else "give letters for it"
             raise ValueError(
-                "'pam' must have a letter other than N on the side away from the guide"
+                "'pam' must have a letter other than N on the side away from the guide; " + cure
             )
         if self.min_gc > self.max_gc:
             raise ValueError("'min_gc' must not exceed 'max_gc'")

@@ -268,11 +268,24 @@ def test_a_pam_in_front_has_no_mit_score(case: Case) -> None:
         (["--gene", "GENE"], "--gene needs --annotation"),
         (["--gene", "NONE", "--annotation", "a.gtf"], "no coding sequence of a gene 'NONE'"),
         (["--cds", "cds.fa", "--part", "1-of-2", "--tables", "t"], "--part needs --output"),
-        (["--cds", "cds.fa", "--pam", "NNN"], "--pam must have a letter other than N"),
+        (["--cds", "cds.fa", "--pam", "NNN"], "away from the guide; give letters for it"),
         (["--cds", "cds.fa", "--pam", "NGG", "--offtarget-pam", "NG"], "as many letters as"),
-        (["--cds", "cds.fa", "--offtarget-pam", "NAG"], "NAG has no place for G of pam NGG"),
+        (
+            ["--cds", "cds.fa", "--offtarget-pam", "NAG"],
+            "--offtarget-pam NAG has no place for G of NGG",
+        ),
+        (
+            ["--cds", "cds.fa", "--pam", "NGN"],
+            "--pam must have a letter other than N on the side "
+            "away from the guide; give NG, which admits the same",
+        ),
+        (["--cds", "cds.fa", "--pam", "NTV", "--pam-side", "before"], "; give TV, which admits"),
         (["--cds", "cds.fa", "--control-mismatches", "5"], "must not exceed"),
-        (["--cds", "cds.fa", "--pam", "GGGGGGGG"], "no guide of 20 bases with PAM GGGGGGGG"),
+        (
+            ["--cds", "cds.fa", "--pam", "GGGGGGGG"],
+            "no guide of 20 bases with PAM GGGGGGGG fits the coding "
+            "sequence; give another pam (command line: --pam)",
+        ),
         (["--cds", "cds.fa", "--sites", "a.gtf"], "a.gtf"),
     ],
 )

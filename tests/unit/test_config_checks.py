@@ -178,6 +178,27 @@ def test_a_pattern_of_off_targets_is_named_by_its_key(tmp_path: Path) -> None:
     assert "key 'offtargets.cas': key 'pattern': the pattern 'NNXX' must be" in message
 
 
+@pytest.mark.parametrize(
+    ("changed", "sentence"),
+    [
+        ({"offtarget_pam": "NAG"}, "'offtarget_pam' NAG has no place for G of NGG: "),
+        ({"pam": "NGN"}, "away from the guide; give NG, which admits the same"),
+        ({"pam": "TTTTTTTT"}, "no guide of 20 bases with PAM TTTTTTTT fits the coding sequence; "
+         "give another pam"),
+    ],
+)  # fmt: skip
+def test_a_pam_without_guides_is_found_before_the_first_job(
+    tmp_path: Path, changed: dict[str, str], sentence: str
+) -> None:
+    for name in ("genome.fa", "cds.fa"):
+        (tmp_path / name).write_text(f">one\n{'AC' * 20}TGG\n")
+    search = {"genome": "genome.fa", "cds": "cds.fa"}
+    config_checks.checked(write(tmp_path, guides={"cas": search}))
+    message = refused(write(tmp_path, guides={"cas": search | changed}))
+    assert "key 'guides.cas': " in message
+    assert sentence in message
+
+
 def test_a_device_that_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LIGEN_DEVICE", "abacus")
     with pytest.raises(DeviceError, match="no OpenCL device matches 'abacus'"):

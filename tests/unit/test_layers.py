@@ -65,7 +65,7 @@ ALLOWED = {
     "store": {"chain", "ending", "errors", "functions", "provenance", "records", "settings"},
     "molecules": {"errors", "formats", "functions", "pace", "records", "settings"},
     "opencl": {"errors", "granted", "paths"},
-    "sequences": {"errors", "granted"},
+    "sequences": {"errors", "granted", "records"},
     "best_poses": FOR_STAGES,
     "chunk": FOR_STAGES,
     "ranked": FOR_STAGES,

@@ -63,6 +63,9 @@ def test_guides_of_a_coding_sequence(tmp_path: Path) -> None:
     path.write_text(f">two\n{other(text)}\n")
     found = next(one for one in of_sequences(path, CAS9) if one.letters == guide)
     assert (found.strand, found.place) == (1, len(text) - 37)
+    path.write_text(f">two\n{text}\n>one\nACGT\n>two v2\n{text}\n")
+    with pytest.raises(InputError, match=r"cds.fa: two records are called 'two' .* rename one"):
+        of_sequences(path, CAS9)
     path.write_text(">p\nMKVL\n")
     with pytest.raises(InputError, match="'L' is no letter of DNA"):
         of_sequences(path, CAS9)
