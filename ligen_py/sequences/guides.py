@@ -16,8 +16,14 @@ from ligen_py.sequences.iupac import BASES, fault_of
 
 log = logging.getLogger("ligen_py")
 
-PATTERN_LINE = 2
-"""Line of the pattern in an input file of Cas-OFFinder."""
+GENOME_LINE, PATTERN_LINE = 1, 2
+"""Lines of an input file of Cas-OFFinder."""
+
+LENGTH = 20
+"""Letters of a guide of Cas9."""
+
+CAS9 = "N" * LENGTH + "NRG"
+"""The pattern by default: such a guide and its PAM."""
 
 LONGEST = 62
 """Longest pattern: with a bulge a site fits two words of 32 bases."""
@@ -73,20 +79,23 @@ def begins_with_pam(pattern: str) -> bool:
     return before == 0 or before < len(pattern) - len(pattern.rstrip("N"))
 
 
-def checked(query: Query, source: str, lines: Sequence[int] = ()) -> Query:
-    """The query; InputError, which names the source (and a guide's line), where it cannot be."""
+def checked(query: Query, source: str, places: Sequence[str] = ()) -> Query:
+    """The query; InputError, which names the source, where it cannot be searched.
+
+    `places` has the place of each guide in the source, such as its line, to be named with it.
+    """
 
     def stop(words: str, number: int | None = None) -> None:
-        """Raise InputError with the source, and the line of guide `number` where it has one."""
-        line = "" if number is None or not lines else f", line {lines[number]}"
-        raise InputError(f"{source}{line}: {words}")
+        """Raise InputError with the source, and the place of guide `number` where it has one."""
+        place = "" if number is None or not places else f", {places[number]}"
+        raise InputError(f"{source}{place}: {words}")
 
     pattern = query.pattern
     for bulge in (query.dna_bulge, query.rna_bulge):
         if not 0 <= bulge <= MOST_BULGE:
             stop(f"a bulge of {bulge}; bulges may have 0 to {MOST_BULGE} bases")
     bulges = query.dna_bulge or query.rna_bulge
-    check_pattern(pattern, bulges, f"{source}, line {PATTERN_LINE}" if lines else source)
+    check_pattern(pattern, bulges, source)
     if not query.guides:
         stop("no guides; give at least one")
     for number, guide in enumerate(query.guides):
@@ -153,7 +162,7 @@ def read_cas_offinder(path: Path) -> CasOffinderFile:
             f"{path}, line 2: give the pattern, or the pattern and the largest DNA and RNA bulge"
         )
     bulges = [_whole(path, 2, word, "bulge size") for word in words[1:]] or [0, 0]
-    guides, numbers = [], []
+    guides, places = [], []
     for number, line in enumerate(lines[2:], start=3):
         if not line:
             if any(lines[number:]):
@@ -168,19 +177,41 @@ def read_cas_offinder(path: Path) -> CasOffinderFile:
             )
         limit = _whole(path, number, parts[1], "mismatch limit")
         guides.append(Guide(parts[2] if len(parts) == 3 else "", _upper(parts[0]), limit))
-        numbers.append(number)
+        places.append(f"line {number}")
     query = Query(_upper(words[0]), tuple(guides), *bulges)
-    return CasOffinderFile(Path(lines[0]), checked(query, str(path), numbers))
+    check_pattern(query.pattern, max(bulges), f"{path}, line {PATTERN_LINE}")
+    return CasOffinderFile(Path(lines[0]), checked(query, str(path), places))
 
 
 def found_from(source: Path, genome: Path, folder: Path = Path()) -> Path:
-    """The genome that an input file names: as it stands in a folder, or beside the file."""
-    here, beside = folder / genome, source.parent / genome
-    return here if here.exists() or not beside.exists() else beside
+    """The genome that an input file names: as it stands in a folder, or beside the file.
+
+    InputError, which names the file and the line, where it is in neither.
+    """
+    places = (folder / genome, source.parent / genome)
+    found = next((place for place in places if place.exists()), None)
+    if found is None:
+        raise InputError(
+            f"{source}, line {GENOME_LINE}: the genome {genome} does not exist; correct the line, "
+            "or name the genome on the command line or in the config"
+        )
+    return found
 
 
-def read_guides(path: Path) -> list[tuple[str, str, int | None]]:
-    """Guides of a file: names, sequences (upper case) and limits where they are given.
+class Listed(NamedTuple):
+    """A guide as a file lists it."""
+
+    name: str
+    sequence: str
+    """Upper case, with or without its PAM."""
+    limit: int | None
+    """None where none is given."""
+    place: str
+    """Its line or record in the file."""
+
+
+def read_guides(path: Path) -> list[Listed]:
+    """The guides of a file.
 
     FASTA, or a table of id, sequence and perhaps mismatch limit, separated by tabs, commas or
     spaces, with or without a header line. Ids may repeat; order is kept.
@@ -188,9 +219,11 @@ def read_guides(path: Path) -> list[tuple[str, str, int | None]]:
     with path.open("rb") as stream:
         head = stream.read(1 << 10).removeprefix(b"\xef\xbb\xbf").lstrip()
     if head.startswith(b">"):
-        return [(record.name, _upper(record.sequence.decode("latin-1")), None)
-                for record in read_fasta(path)]  # fmt: skip
-    found: list[tuple[str, str, int | None]] = []
+        return [
+            Listed(name, _upper(sequence.decode("latin-1")), None, f"record {name}")
+            for name, _, sequence in read_fasta(path)
+        ]
+    found: list[Listed] = []
     begun = False
     try:
         text = path.read_text(encoding="utf-8-sig")
@@ -205,11 +238,17 @@ def read_guides(path: Path) -> list[tuple[str, str, int | None]]:
         if not (found or begun) and len(cells) > 1 and not cells[1].strip():
             words = words[:1]
         title = not (begun or found) and TITLE.fullmatch("".join(words[1:2]).upper())
-        if len(words) < 2 or title or (not found and fault_of(_upper(words[1])) is not None):
+        fault = fault_of(_upper(words[1])) if len(words) > 1 else None
+        if len(words) < 2 or title or (not found and fault is not None):
             # What is nearly a guide is one with a slip of the pen, and no header. Behind an id with
             # spaces it is a further word.
             long = [word for word in words[2:] if len(word) >= SHORTEST]
-            if begun or len(words) < 2 or any(map(_nearly_a_guide, [words[1], *long])):
+            is_behind = any(map(_nearly_a_guide, long))
+            if fault and not is_behind and (begun or _nearly_a_guide(words[1])):
+                raise InputError(
+                    f"{path}, line {number}: guide {words[1]}: {fault!r} is no IUPAC letter of DNA"
+                )
+            if begun or len(words) < 2 or is_behind or _nearly_a_guide(words[1]):
                 raise InputError(
                     f"{path}, line {number}: give an id and a guide's sequence; ids have no spaces"
                 )
@@ -217,7 +256,7 @@ def read_guides(path: Path) -> list[tuple[str, str, int | None]]:
             log.info("%s, line %d: taken for titles: %s", path, number, line.strip())
             continue
         limit = _whole(path, number, words[2], "mismatch limit") if len(words) > 2 else None
-        found.append((words[0], _upper(words[1]), limit))
+        found.append(Listed(words[0], _upper(words[1]), limit, f"line {number}"))
     return found
 
 
@@ -261,22 +300,49 @@ def as_query(
     """
     pattern = _upper(pattern)
     check_pattern(pattern, dna_bulge or rna_bulge, place)
-    pam_first = begins_with_pam(pattern)
     found = read_guides(path)
-    bare = sorted((one[1] for one in found if len(one[1]) < len(pattern)), key=len)
-    if pattern.strip("N") and bare and len(bare[0]) < len(bare[-1]):
-        raise InputError(
-            f"{path}: guide {bare[0]} has {len(bare[0])} letters, {bare[-1]} {len(bare[-1])}: not "
-            f"both stand beside the PAM of {pattern}; write N for letters that do not count"
-        )
-    if pattern.strip("N") and bare:
-        length = len(bare[0])
-        pam = pattern[:-length] if pam_first else pattern[length:]
-        log.info("%s: guides of %d letters, beside the PAM %s", path, length, pam)
+    for one in found:
+        if not one.sequence:
+            raise InputError(f"{path}, {one.place}: has no letters; give the guide's sequence")
     guides = tuple(
-        Guide(
-            name, in_pattern(sequence, pattern, pam_first), mismatches if limit is None else limit
-        )
-        for name, sequence, limit in found
+        Guide(one.name, letters, mismatches if one.limit is None else one.limit)
+        for one, letters in zip(found, _padded(found, pattern, path), strict=True)
     )
-    return checked(Query(pattern, guides, dna_bulge, rna_bulge), str(path))
+    query = Query(pattern, guides, dna_bulge, rna_bulge)
+    return checked(query, str(path), [one.place for one in found])
+
+
+def _padded(found: Sequence[Listed], pattern: str, path: Path) -> list[str]:
+    """The guides as long as the pattern: those without their PAM get N there.
+
+    Of the pattern by default it is known where the guide ends, so one that is shorter than 20
+    letters gets N in front, and stays beside its PAM.
+    """
+    pam_first = begins_with_pam(pattern)
+    bare = sorted((one for one in found if len(one.sequence) < len(pattern)),
+                  key=lambda one: len(one.sequence))  # fmt: skip
+    if not (bare and pattern.strip("N")):
+        return [in_pattern(one.sequence, pattern, pam_first) for one in found]
+    shortest, longest = (len(one.sequence) for one in (bare[0], bare[-1]))
+    size = LENGTH if pattern == CAS9 and longest <= LENGTH else shortest
+    if shortest < longest != size:
+        raise InputError(
+            f"{path}, {bare[0].place}: guide {bare[0].sequence} has {shortest} letters, "
+            f"{bare[-1].sequence} {longest}: not both stand beside the PAM of {pattern}; write N "
+            "for letters that do not count"
+        )
+    pam = pattern[:-size] if pam_first else pattern[size:]
+    lengths = str(longest) if shortest == longest else f"{shortest} to {longest}"
+    log.info("%s: guides of %s letters, beside the PAM %s", path, lengths, pam)
+    between = len(pam) - len(pam.rstrip("N") if pam_first else pam.lstrip("N"))
+    is_short = between > 1 and (pam_first or size < LENGTH)
+    if is_short or (pattern == CAS9 and size > LENGTH):
+        log.warning(
+            "%s: guides of %d letters are searched beside %s, the rest of the pattern %s; if this "
+            "is not their PAM, give another pattern, or write N at the other end of short guides",
+            *(path, size, pam, pattern),
+        )
+    width = len(pattern)
+    letters = (one.sequence for one in found)
+    whole = (one.rjust(size, "N") if len(one) < width else one for one in letters)
+    return [in_pattern(one, pattern, pam_first) for one in whole]

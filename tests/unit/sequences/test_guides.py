@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from ligen_py.errors import InputError
-from ligen_py.sequences.guides import Guide, as_query, read_cas_offinder
+from ligen_py.sequences.guides import Guide, as_query, found_from, read_cas_offinder
 
 PATTERN = "N" * 21 + "RG"
 GUIDE = "GGCCGACCTGTCGCTGACGC"
@@ -90,8 +90,40 @@ def test_a_title_of_iupac_letters_is_no_guide(title: str, tmp_path: Path) -> Non
 def test_a_slip_in_the_first_guide_makes_it_no_header(tmp_path: Path) -> None:
     path = tmp_path / "guides.tsv"
     path.write_text(f"a\tO{GUIDE[1:]}\nb\t{GUIDE}\n")
-    with pytest.raises(InputError, match="line 1: give an id and a guide's sequence"):
+    with pytest.raises(InputError, match=f"line 1: guide O{GUIDE[1:]}: 'O' is no IUPAC letter"):
         as_query(path, PATTERN, 4)
+    path.write_text(f"id\tsequence\na\tO{GUIDE[1:]}\n")
+    with pytest.raises(InputError, match=f"line 2: guide O{GUIDE[1:]}: 'O' is no IUPAC letter"):
+        as_query(path, PATTERN, 4)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (f"id sequence\na {GUIDE} 99\n", "line 2: a limit of 99 mismatches; give 0 to 23"),
+        (f"a {GUIDE}\nb O{GUIDE[1:]}\n", f"line 2: guide O{GUIDE[1:]}NNN: 'O' is no"),
+        (f">a\n{GUIDE}\n>b\n>c\n", "record b: has no letters; give the guide's sequence"),
+        (f">a\nO{GUIDE[1:]}\n", f"record a: guide O{GUIDE[1:]}NNN: 'O' is no IUPAC letter"),
+    ],
+)
+def test_a_bad_guide_is_named_by_its_place(tmp_path: Path, text: str, words: str) -> None:
+    path = tmp_path / "g.txt"
+    path.write_text(text)
+    with pytest.raises(InputError, match=f"g.txt, {words}"):
+        as_query(path, PATTERN, 4)
+
+
+def test_the_genome_of_an_input_file(tmp_path: Path) -> None:
+    source = tmp_path / "in.txt"
+    with pytest.raises(
+        InputError, match=r"in.txt, line 1: the genome g.fa does not exist; correct"
+    ):
+        found_from(source, Path("g.fa"), tmp_path / "c")
+    (tmp_path / "g.fa").touch()
+    assert found_from(source, Path("g.fa"), tmp_path / "c") == tmp_path / "g.fa"
+    (tmp_path / "c").mkdir()
+    (tmp_path / "c" / "g.fa").touch()
+    assert found_from(source, Path("g.fa"), tmp_path / "c") == tmp_path / "c" / "g.fa"
 
 
 def test_a_guide_whose_id_has_spaces_is_no_header(tmp_path: Path) -> None:
@@ -137,21 +169,61 @@ def test_the_pam_beside_guides_without_one_is_told(
     path = tmp_path / "g.tsv"
     caplog.set_level("INFO")
     for guide, pattern, pam in (
-        (GUIDE, PATTERN, "NRG"), (GUIDE[1:], PATTERN, "NNRG"), (GUIDE, "TTTV" + "N" * 20, "TTTV")
+        (GUIDE, PATTERN, "NRG"),
+        (GUIDE[1:], "N" * 21 + "GG", "NNGG"),
+        (GUIDE, "TTTV" + "N" * 20, "TTTV"),
     ):  # fmt: skip
         path.write_text(f"a\t{guide}\n")
         as_query(path, pattern, 4)
         words = f"{path}: guides of {len(guide)} letters, beside the PAM {pam}"
-        assert caplog.messages[-1] == words
+        assert words in caplog.messages
+
+
+def test_a_short_guide_of_the_default_pattern_stays_beside_its_pam(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It was searched beside NNNRG: its own sites were missed."""
+    path = tmp_path / "guides.tsv"
+    path.write_text(f"a\t{GUIDE}\nb\t{GUIDE[3:]}\nc\t{GUIDE}TGG\nd\t{GUIDE[2:]}\n")
+    letters = [guide.sequence for guide in as_query(path, PATTERN, 4).guides]
+    padded = [f"{GUIDE}NNN", f"NNN{GUIDE[3:]}NNN", f"{GUIDE}TGG", f"NN{GUIDE[2:]}NNN"]
+    assert letters == padded
+    path.write_text(f"b\t{GUIDE[3:]}\n")
+    assert as_query(path, PATTERN, 4).guides[0].sequence == padded[1]
+    assert not [one for one in caplog.records if one.levelname == "WARNING"]
+
+
+@pytest.mark.parametrize(
+    ("guide", "pattern", "pam"),
+    [
+        (GUIDE[1:], "N" * 21 + "GG", "NNGG"),
+        (GUIDE + "A", PATTERN, "RG"),
+        (GUIDE, "TTTV" + "N" * 23, "TTTVNNN"),
+        (GUIDE, "N" * 22 + "GRRT", ""),
+        (GUIDE, "N" * 21 + "GG", ""),
+        (GUIDE, "NGTN" + "N" * 20, ""),
+    ],
+)
+def test_a_guide_that_may_not_stand_beside_its_pam_is_warned_of(
+    guide: str, pattern: str, pam: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = tmp_path / "g.tsv"
+    path.write_text(f"a\t{guide}\n")
+    as_query(path, pattern, 4)
+    said = [one.getMessage() for one in caplog.records if one.levelname == "WARNING"]
+    where = f"{path}: guides of {len(guide)} letters are searched beside {pam}, the rest of"
+    assert [one.startswith(where) for one in said] == [True] * bool(pam)
 
 
 def test_guides_without_pam_have_one_length(tmp_path: Path) -> None:
+    """But for the pattern by default, of which it is known where a guide ends."""
+    other = "N" * 21 + "GG"
     path = tmp_path / "guides.tsv"
     path.write_text(f"a\t{GUIDE}\nb\t{GUIDE[3:]}\nc\t{GUIDE}TGG\n")
     with pytest.raises(InputError, match=f"guide {GUIDE[3:]} has 17 letters, {GUIDE} 20: not both"):
-        as_query(path, PATTERN, 4)
+        as_query(path, other, 4)
     path.write_text(f"a\t{GUIDE}\nb\tNNN{GUIDE[3:]}\nc\t{GUIDE}TGG\n")
-    assert len(as_query(path, PATTERN, 4).guides) == 3
+    assert len(as_query(path, other, 4).guides) == 3
     # Without a PAM they may end anywhere.
     path.write_text(f"a\t{GUIDE}\nb\t{GUIDE[3:]}\n")
     assert len(as_query(path, "N" * 20, 4).guides) == 2
