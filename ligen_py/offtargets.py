@@ -96,7 +96,9 @@ def run(
     if output:
         write(output, OFFTARGETS, made_by, records)
     if inputs.tables:
-        pam_first = begins_with_pam(made_by.settings.model_dump()["pattern"].upper())
+        pattern = made_by.settings.model_dump()["pattern"].upper()
+        # All N, as for TALEN: no PAM.
+        pam_first = begins_with_pam(pattern) if pattern.strip("N") else None
         write_tables(inputs.tables, records, pam_first)
 
 

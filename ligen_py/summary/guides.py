@@ -9,7 +9,7 @@ from ligen_py import __version__
 from ligen_py.records.guides import GuideRole, GuideVerdict, RankedGuides
 from ligen_py.records.offtargets import Chromosomes, OffTargets
 from ligen_py.store.files.text import harmless
-from ligen_py.summary.offtargets import lines
+from ligen_py.summary.offtargets import COMMENT, guarded, lines
 
 VERDICTS = {
     GuideVerdict.GOOD: "good",
@@ -76,6 +76,7 @@ def guides_bed(guides: RankedGuides, chromosomes: Chromosomes, window: int) -> I
 
     The score is ten times the specificity; good guides are green, others grey.
     """
+    names = guarded(guides).name
     for row in np.flatnonzero(guides.chromosome >= 0):
         start = int(guides.position[row])
         known = not math.isnan(guides.specificity[row])
@@ -83,7 +84,7 @@ def guides_bed(guides: RankedGuides, chromosomes: Chromosomes, window: int) -> I
         colour = "21,128,61" if guides.verdict[row] == GuideVerdict.GOOD else "128,128,128"
         yield (
             f"{chromosomes.name[guides.chromosome[row]]}\t{start}\t{start + window}\t"
-            f"{guides.name[row]}\t{score}\t{'+-'[guides.strand[row]]}\t{start}\t{start + window}\t"
+            f"{names[row]}\t{score}\t{'+-'[guides.strand[row]]}\t{start}\t{start + window}\t"
             f"{colour}\n"
         )
 
@@ -95,15 +96,20 @@ def offtargets_tsv(
     own: np.ndarray,
     genes: Iterable[str],
 ) -> Iterator[str]:
-    """offtargets.tsv: the sites of the guides, their own included, with the gene that each cuts."""
+    """offtargets.tsv: the sites of the guides, their own included, with the gene that each cuts.
+
+    A comment, a header, a site a line.
+    """
+    yield f"{COMMENT}; own_site: whether it is the guide's own\n"
     yield (
         "guide_id\tbulge_type\tcrRNA\tDNA\tchromosome\tposition\tstrand\tmismatches\tbulge_size\t"
         "own_site\tcoding_gene\n"
     )
-    named = zip(lines(guides.name, chromosomes, rows), own, genes, strict=True)
+    found = lines(guarded(guides).name, guarded(chromosomes), rows)
+    named = zip(found, own, genes, strict=True)
     for line, is_own, gene in named:
         yield (
             f"{line.name}\t{line.bulge}\t{line.crrna}\t{line.dna}\t{line.chromosome}\t"
             f"{line.position}\t{line.strand}\t{line.mismatches}\t{line.size}\t"
-            f"{'yes' if is_own else 'no'}\t{gene}\n"
+            f"{'yes' if is_own else 'no'}\t{harmless(gene)}\n"
         )

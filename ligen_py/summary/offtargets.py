@@ -1,16 +1,18 @@
 """Off-targets as people and other programs read them: TSV, BED, and the rows of Cas-OFFinder."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
 from ligen_py import __version__
 from ligen_py.records.column import Record
+from ligen_py.records.guides import RankedGuides
 from ligen_py.records.offtargets import BulgeType, Chromosomes, Guides, OffTargets
 from ligen_py.store.files.disk import writing
-from ligen_py.store.files.text import write_texts
+from ligen_py.store.files.text import harmless, write_texts
 
 COLUMNS = (
     "guide_id",
@@ -26,6 +28,11 @@ COLUMNS = (
     "cut_site",
 )
 """Of offtargets.tsv."""
+
+COMMENT = f"# ligen_py {__version__}; position: leftmost base on the forward strand, from 0"
+"""How the first line of offtargets.tsv begins."""
+
+Named = TypeVar("Named", Guides, RankedGuides, Chromosomes)
 
 WITHOUT_BULGES = "cas-offinder-2.txt"
 """The file of a folder of tables that a search whose sites have bulges lacks."""
@@ -52,6 +59,11 @@ class Line(NamedTuple):
     def length(self) -> int:
         """Bases of the site's window."""
         return len(self.dna.replace("-", ""))
+
+
+def guarded(records: Named) -> Named:
+    """The same records, with names that no spreadsheet evaluates."""
+    return replace(records, name=np.array([harmless(name) for name in records.name], object))
 
 
 def lines(names: np.ndarray, chromosomes: Chromosomes, rows: OffTargets) -> Iterator[Line]:
@@ -92,11 +104,14 @@ def _texts(letters: np.ndarray) -> list[str]:
     return [text.decode("ascii") for text in flat.tolist()]
 
 
-def pam_width(sequences: Iterable[str], pam_first: bool) -> int:
+def pam_width(sequences: Iterable[str], pam_first: bool | None) -> int:
     """Letters of a search's PAM: the fewest N that a guide has at that end; 0: none has any.
 
-    A guide may end with further N, or be written with its PAM.
+    A guide may end with further N, or be written with its PAM. A pattern of nothing but N has no
+    PAM, and `pam_first` is None.
     """
+    if pam_first is None:
+        return 0
     widths = (
         len(text) - len(text.lstrip("N") if pam_first else text.rstrip("N")) for text in sequences
     )
@@ -105,8 +120,7 @@ def pam_width(sequences: Iterable[str], pam_first: bool) -> int:
 
 def tsv(found: Iterable[Line], width: int, pam_first: bool) -> Iterator[str]:
     """offtargets.tsv: a comment, a header, a row a line; `width` is that of the PAM."""
-    yield f"# ligen_py {__version__}; position: leftmost base on the forward strand, from 0; "
-    yield "cut_site: first base behind the cut, from 0, for a PAM behind the guide\n"
+    yield f"{COMMENT}; cut_site: first base behind the cut, from 0, for a PAM behind the guide\n"
     yield "\t".join(COLUMNS) + "\n"
     for line in found:
         pam, cut = pam_and_cut(line, width, pam_first)
@@ -190,8 +204,11 @@ def counts(guides: Guides) -> Iterator[str]:
         yield "\t".join(words) + "\n"
 
 
-def write_tables(folder: Path, records: Mapping[str, Record], pam_first: bool) -> None:
-    """Write the tables into a folder, from the records of a file."""
+def write_tables(folder: Path, records: Mapping[str, Record], pam_first: bool | None) -> None:
+    """Write the tables into a folder, from the records of a file.
+
+    `pam_first`: whether the PAM stands in front of the guide; None where there is none.
+    """
     made = texts(records, pam_first)
     write_texts(folder, made)
     if WITHOUT_BULGES not in made:  # that of an earlier search would stay beside the others
@@ -199,8 +216,11 @@ def write_tables(folder: Path, records: Mapping[str, Record], pam_first: bool) -
             (folder / WITHOUT_BULGES).unlink(missing_ok=True)
 
 
-def texts(records: Mapping[str, Record], pam_first: bool) -> dict[str, Iterator[str]]:
-    """The files of a folder of tables, from the records of a file: name -> lines."""
+def texts(records: Mapping[str, Record], pam_first: bool | None) -> dict[str, Iterator[str]]:
+    """The files of a folder of tables, from the records of a file: name -> lines.
+
+    A guide has the same id in all of them, which no spreadsheet evaluates.
+    """
     guides, chromosomes, rows = (records[name] for name in ("guides", "chromosomes", "rows"))
     if not (
         isinstance(guides, Guides)
@@ -209,13 +229,15 @@ def texts(records: Mapping[str, Record], pam_first: bool) -> dict[str, Iterator[
     ):
         raise TypeError("these are no records of an offtargets file")
     named = any(name != str(row) for row, name in enumerate(guides.name))
+    guides = guarded(guides)
 
-    def found() -> Iterator[Line]:
+    def found(where: Chromosomes = chromosomes) -> Iterator[Line]:
         """The rows as lines, made anew at each call: there may be millions."""
-        return lines(guides.name, chromosomes, rows)
+        return lines(guides.name, where, rows)
 
+    width = pam_width(guides.sequence, pam_first)
     made = {
-        "offtargets.tsv": tsv(found(), pam_width(guides.sequence, pam_first), pam_first),
+        "offtargets.tsv": tsv(found(guarded(chromosomes)), width, bool(pam_first)),
         "offtargets.bed": bed(found()),
         "counts.tsv": counts(guides),
         "cas-offinder-3.txt": cas_offinder_3(found()),

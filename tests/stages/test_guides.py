@@ -247,10 +247,29 @@ def test_tables(case: Case) -> None:
         word = genome[cells[0]][int(cells[1]) : int(cells[2])]
         word = word if cells[5] == "+" else other(word)
         assert word[:20] == found.spacer[found.name.tolist().index(cells[3])]
-    sites = [line.split("\t") for line in (tables / "offtargets.tsv").read_text().splitlines()]
-    own = [row for row in sites[1:] if row[9] == "yes"]
+    first = (tables / "offtargets.tsv").read_text().splitlines()
+    sites = [line.split("\t") for line in first[2:]]
+    own = [row for row in sites if row[9] == "yes"]
     assert len(own) == len(bed)
+    assert first[0].startswith("# ligen_py")
+    assert first[1].startswith("guide_id\t")
     assert {row[10] for row in own} == {"GENE"}
+
+
+def test_a_guide_has_one_id_in_all_tables(case: Case, tmp_path: Path) -> None:
+    """A name that looks like a formula got an apostrophe in one of them alone."""
+    (tmp_path / "cds.fa").write_text(f">=1+2\n{case.cds}\n")
+    tables = tmp_path / "tables"
+    flags = ("--cds", tmp_path / "cds.fa", "--controls", "0", "--tables", tables)
+    assert case.run(*flags, output="f.h5") == 0
+    of_table = {
+        name: {line.split("\t")[column] for line in (tables / name).read_text().splitlines()[skip:]}
+        for name, column, skip in (("guides.tsv", 1, 2), ("guides.bed", 3, 0),
+                                   ("offtargets.tsv", 0, 2))
+    }  # fmt: skip
+    assert {one[:7] for one in of_table["guides.tsv"]} == {"'=1+2_0"}
+    assert of_table["guides.bed"] <= of_table["guides.tsv"]
+    assert of_table["offtargets.tsv"] <= of_table["guides.tsv"]
 
 
 def test_a_pam_in_front_has_no_mit_score(case: Case) -> None:

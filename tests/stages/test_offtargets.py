@@ -217,6 +217,30 @@ def test_a_pam_is_as_wide_as_the_fewest_n_of_a_guide(case: Path) -> None:
     assert len(tsv) == 2 + 6
 
 
+def test_a_pattern_without_a_pam_has_no_pam_and_no_cut(case: Path) -> None:
+    """The N behind a shorter guide were taken for a PAM."""
+    (case / "guides.tsv").write_text(f"a\t{GUIDE}TGG\nb\t{GUIDE}\n")
+    flags = ["--genome", case / "genome.fa", "--guides", case / "guides.tsv", "--mismatches", "0"]
+    flags += ["--pattern", "N" * 23, "--cache", case / "cache", "--tables", case / "tables"]
+    assert run(*flags) == 0
+    tsv = (case / "tables" / "offtargets.tsv").read_text().splitlines()[2:]
+    assert len(tsv) == 4
+    assert all(line.endswith("\t\t") for line in tsv)
+
+
+def test_a_guide_has_one_id_in_all_tables(case: Path) -> None:
+    (case / "guides.tsv").write_text(f"=a\t{GUIDE}\n")
+    (case / "genome.fa").write_text(f">=c\n{SITE}\n")
+    flags = ["--genome", case / "genome.fa", "--guides", case / "guides.tsv"]
+    assert run(*flags, "--cache", case / "cache", "--tables", case / "tables") == 0
+    rows = {path.name: path.read_text().splitlines()[-1].split("\t")
+            for path in (case / "tables").iterdir()}  # fmt: skip
+    assert rows["offtargets.tsv"][0] == rows["counts.tsv"][0] == rows["offtargets.bed"][3] == "'=a"
+    assert rows["cas-offinder-3.txt"][0] == rows["cas-offinder-2.txt"][-1] == "'=a"
+    assert rows["summary.txt"][0].startswith("##Id='=a;")
+    assert (rows["offtargets.tsv"][4], rows["offtargets.bed"][0]) == ("'=c", "=c")
+
+
 def test_few_rows_are_kept_of_many_as_of_all(case: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(results, "AT_ONCE", 7)  # many pieces, each with some rows of a guide
     monkeypatch.setattr(results, "HELD", 20)
