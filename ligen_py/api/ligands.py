@@ -58,9 +58,10 @@ def sources_of(
     """Name of a library -> molecules of one kind, or a file; what is no molecule.
 
     SMILES are together, and so are molecules with 3-D coordinates: each library is docked for
-    itself. Libraries are in the order of their first molecules.
+    itself. Libraries are in the order of their first molecules. Raises InputError where a file
+    cannot be used, and TypeError for a value that is none of these.
     """
-    if ligands is None or isinstance(ligands, str | Path) or is_molecule(ligands):
+    if ligands is None or isinstance(ligands, str | bytes | Path) or is_molecule(ligands):
         ligands = [ligands]
     if isinstance(ligands, Mapping) or hasattr(ligands, "columns"):
         raise TypeError(
@@ -79,6 +80,8 @@ def sources_of(
             )
             why = str(error)
             failures.append(Failure(said, "failed", why, f"ligand {index + 1}", index))
+        except TypeError as error:
+            raise TypeError(f"ligand {index + 1}: {error}") from error
     if not every and not failures:
         raise InputError("no ligand was given")
     together: dict[object, list[tuple[int, Path | Given]]] = {}

@@ -3,6 +3,7 @@
 import csv
 import io
 from collections.abc import Sequence
+from numbers import Real
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -47,20 +48,28 @@ def is_smiles(text: str) -> bool:
 def given(value: Any) -> Given:
     """A SMILES, with a name behind it or not, or an RDKit molecule.
 
-    A molecule without a name is named by its SMILES. Raises NoMoleculeError where there is none.
+    A molecule without a name is named by its SMILES. Raises NoMoleculeError where there is none,
+    and TypeError for a value of another kind.
     """
-    if value is None or (isinstance(value, float) and value != value):  # NaN: of pandas
+    if _is_missing(value):
         raise NoMoleculeError(f"no molecule ({value})")
     if isinstance(value, str):
         return _of_text(value)
     if not is_molecule(value):
-        raise TypeError(
-            f"a ligand is a SMILES, a file or an RDKit molecule, not {type(value).__name__}"
-        )
+        raise TypeError(f"give a SMILES, a file or an RDKit molecule, not {type(value).__name__}")
     try:
         return _of_molecule(value)
     except (RuntimeError, ValueError) as error:
         raise NoMoleculeError(f"RDKit cannot write it: {one_line(str(error))}") from error
+
+
+def _is_missing(value: Any) -> bool:
+    """Whether a value is None, NaN, or what pandas has in place of a missing one."""
+    return (
+        value is None
+        or type(value).__name__ in ("NAType", "NaTType")  # whose comparisons are no truth values
+        or (isinstance(value, Real) and value != value)
+    )
 
 
 def _of_text(text: str) -> Given:
