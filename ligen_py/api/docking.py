@@ -20,12 +20,14 @@ from ligen_py.ending import ending_as_asked
 from ligen_py.errors import InputError, close_to
 from ligen_py.molecules.given import Molecule
 from ligen_py.molecules.hits.depiction import drawer
+from ligen_py.molecules.receptor.site import LIGAND_FILES
 from ligen_py.pipeline import FOLDER, Watch
 from ligen_py.pipeline import run as run_pipeline
 from ligen_py.records.ledger import Status
 from ligen_py.settings.campaign import SEARCH_OF, Effort
 from ligen_py.settings.check import check
 from ligen_py.settings.export import ExportSettings
+from ligen_py.settings.parse import ParseSettings
 from ligen_py.store.campaign.manifest import read_manifest
 from ligen_py.store.campaign.reader import CampaignReader, TargetReader, open_campaign
 from ligen_py.store.files.temporary import cannot_write, publish_folder
@@ -37,7 +39,8 @@ EVERY = 1_000_000
 
 WRITTEN = (
     *(f"hits.{ending}" for ending in ("sdf", "csv", "parquet", "pml", "cxc")),
-    *("hits-pdbqt", "hits-receptor.pdb", "hits-receptor.pdbqt", "hits-reference.*", "report.html"),
+    *("hits-pdbqt", "hits-receptor.pdb", "hits-receptor.pdbqt", "report.html"),
+    *(f"hits-reference{ending}" for ending in LIGAND_FILES),
 )
 """What stands beside `results/`; not all of `hits.*`, for files of users bear this name, too."""
 
@@ -95,6 +98,8 @@ def dock(
 
     Raises:
         InputError: a file or setting cannot be used.
+        TypeError: a ligand is neither text, file nor RDKit molecule, as a number or a tuple; None,
+            NaN and pandas' NA are failures instead.
         DeviceError: there is no such device, or it failed.
         UsageError: RDKit cannot draw the molecules of the report in `folder`.
     """
@@ -113,11 +118,14 @@ def dock(
         raise InputError(f"jobs: give 1 or more processes, not {jobs!r}")
     if device is not None and not isinstance(device, str):
         raise InputError(f"device: give words of its name, such as 'gpu:1', not {device!r}")
-    wanted = check(ExportSettings, {"count": EVERY, "poses": poses, "pdbqt": pdbqt}, "dock")
+    wanted = check(ExportSettings, {"count": EVERY, "poses": poses, "pdbqt": pdbqt}, "dock", str)
+    check(ParseSettings, {"seed": seed, "ph": ph}, "dock", str)
     kept = None if folder is None else Path(folder)
     replaced = written(kept) if kept is not None and overwrite else []
     if kept is not None and not overwrite and (there := standing(kept)):
-        raise InputError(f"{kept}: contains {there} already; name another folder, or delete them")
+        raise InputError(
+            f"{kept}: contains {there} already; name another folder, or give overwrite=True"
+        )
     if kept is not None:
         drawer()
     with ending_as_asked(), _working_folder(kept) as work:
@@ -158,15 +166,12 @@ def written(folder: Path) -> list[Path]:
     results = folder / FOLDER
     if results.exists() and not (results / "input").is_dir():  # which a campaign's lack
         raise InputError(f"{results}: is not of ligen dock; name another folder")
-    return [path for name in (FOLDER, *WRITTEN) for path in folder.glob(name)]
+    return [path for name in (FOLDER, *WRITTEN) if (path := folder / name).exists()]
 
 
 def standing(folder: Path) -> str:
     """The name of what stands in a folder where a call would write; empty where nothing does."""
-    for name in (FOLDER, *WRITTEN):
-        for path in folder.glob(name):
-            return path.name
-    return ""
+    return next((name for name in (FOLDER, *WRITTEN) if (folder / name).exists()), "")
 
 
 def _delete(path: Path) -> None:

@@ -11,11 +11,13 @@ from typing import Any
 import numpy as np
 
 from ligen_py.api.ligands import plain_name
+from ligen_py.campaign.names import CONTROL, LONGEST_NAME
 from ligen_py.chain import STAGES
 from ligen_py.errors import InputError, close_to
 from ligen_py.molecules.given import Molecule, NoMoleculeError, given, write_library
 from ligen_py.molecules.receptor.cofactors import smiles_of
 from ligen_py.molecules.receptor.site import LIGAND_FILES, read_heavy_atoms
+from ligen_py.records.limits import NAME
 from ligen_py.records.pocket import POCKET, Audit, Receptor
 from ligen_py.settings.check import check
 from ligen_py.settings.pocket import PocketSettings, Site, Structure
@@ -91,13 +93,15 @@ class Pocket:
             size: side of the box, or three of them, Angstrom; the cube that contains it is used.
             radius: half the side of the box, Angstrom; the default is 10.
             margin: Angstrom around the ligand of `autobox`; the default is 4.
-            name: name of the target; by default from the name of the file.
+            name: name of the target, of letters, digits, _ . and -; by default from the name of
+                the file.
             settings: keys of a target (`chains`, `model`, `assembly`, `keep`, `drop`) and of the
                 section `pocket` (`waters`, `protonation`, `ph`, ...; not its `margin`), as in
                 config/README.md.
 
         Raises:
-            InputError: a file cannot be read, or the site is not where the receptor is.
+            InputError: a file cannot be read, a keyword has a value that it cannot have, or the
+                site is not where the receptor is.
         """
         if not isinstance(receptor, str | Path):
             raise InputError(f"receptor: give a structure file, not {receptor!r}")
@@ -113,6 +117,7 @@ class Pocket:
             raise InputError("margin: is around the ligand of autobox, which is not given")
         if autobox is not None and (size is not None or radius is not None):
             raise InputError("autobox makes its own box; give margin, not size or radius")
+        named = plain_name(Path(receptor)) if name is None else _name(name)
         structure, pocket = _receptor_settings(settings)
         keys: dict[str, Any] = {
             "center": None if center is None else _numbers("center", center),
@@ -131,7 +136,6 @@ class Pocket:
             elif site is not None:
                 keys |= _site_keys(site, Path(folder))
             place = check(Site, keys, "site")
-            named = name or plain_name(Path(receptor))
             try:
                 return cls(named, Path(receptor), structure, place, pocket)
             except InputError as error:
@@ -177,6 +181,17 @@ class Pocket:
     def __repr__(self) -> str:
         atoms = len(read(self.file, POCKET, Receptor).xyz)
         return f"<Pocket {self.name}: {atoms} receptor atoms near the site>"
+
+
+def _name(given: str) -> str:
+    """A target's name; InputError where a campaign could not have it."""
+    most = LONGEST_NAME - len(CONTROL)
+    if not (isinstance(given, str) and re.fullmatch(NAME, given) and len(given) <= most):
+        raise InputError(
+            f"name: give letters, digits, _ . and -, {most} at most, of which the first is no "
+            f"sign, not {given!r}"
+        )
+    return given
 
 
 def _receptor_settings(given: Mapping[str, Any]) -> tuple[Structure, PocketSettings]:

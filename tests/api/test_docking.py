@@ -210,10 +210,25 @@ def test_settings_are_those_of_a_config(pocket: Pocket) -> None:
             dock(pocket, "C", settings={unused: {}})
     with pytest.raises(InputError, match="unknown section 'dock'"):
         dock(pocket, "C", effort="exhaustive", settings={"dock": {}})
-    with pytest.raises(InputError, match=r"key 'parse\.ph'"):
-        dock(pocket, "C", ph=20)
-    with pytest.raises(TypeError, match="not int"):
-        dock(pocket, [3])  # type: ignore[list-item]
+    for given in ({"ph": 20}, {"seed": -1}, {"poses": 0}):
+        with pytest.raises(InputError, match=f"^dock: {next(iter(given))}: give [^;]*; [^;]*$"):
+            dock(pocket, "C", **given)
+
+
+@pytest.mark.parametrize("value", [3, b"CCO", ("CCO", "ethanol")])
+def test_a_ligand_of_another_kind_is_named_by_its_place(value: Any, tmp_path: Path) -> None:
+    said = f"ligand 2: give a SMILES, a file or an RDKit molecule, not {type(value).__name__}"
+    with pytest.raises(TypeError, match=said):
+        sources_of(["CCO", value], tmp_path)
+
+
+def test_missing_values_of_pandas_are_failures(tmp_path: Path) -> None:
+    pandas = pytest.importorskip("pandas")
+    given = pandas.Series(["CCO", None, "CCN"], dtype="string")
+    assert given[1] is pandas.NA
+    for ligands in (given, ["CCO", pandas.NaT], ["CCO", np.float32("nan")]):
+        _, failures = sources_of(ligands, tmp_path)
+        assert [(one.name, one.status) for one in failures] == [("ligand 2", "failed")]
 
 
 @pytest.mark.parametrize("table", [{"CCO": "ethanol"}, SimpleNamespace(columns=["CCO"])])
@@ -292,12 +307,16 @@ def test_results_stay_where_new_ones_cannot_be_written(pocket: Pocket, tmp_path:
 def test_files_of_users_are_not_replaced_unasked(pocket: Pocket, tmp_path: Path) -> None:
     mine = tmp_path / "hits.csv"
     mine.write_text("mine")
-    with pytest.raises(InputError, match=r"contains hits\.csv already; name another folder"):
+    said = r"contains hits\.csv already; name another folder, or give overwrite=True"
+    with pytest.raises(InputError, match=said):
         dock(pocket, "CCO", settings=FAST, folder=tmp_path)
     assert mine.read_text() == "mine"
     assert [path.name for path in tmp_path.iterdir()] == ["hits.csv"]
+    notes = tmp_path / "hits-reference.notes"
+    notes.write_text("mine")
     assert len(dock(pocket, "CCO", settings=FAST, folder=tmp_path, overwrite=True)) == 1
     assert mine.read_text() != "mine"
+    assert notes.read_text() == "mine"
 
 
 def test_a_campaign_is_never_overwritten(pocket: Pocket, tmp_path: Path) -> None:

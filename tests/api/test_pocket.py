@@ -14,6 +14,8 @@ from ligen_py.records.pocket import POCKET, GeometricField
 from ligen_py.store.files.read import read
 from tests.api.conftest import FAST, PROTEIN, REFERENCE
 
+NO_NAMES = ("a/b", "", "..", "a b", "x" * 57, 3)
+
 
 def box(pocket: Pocket) -> tuple[list[float], float]:
     field: GeometricField = read(pocket.file, POCKET, GeometricField)
@@ -106,6 +108,7 @@ def test_the_prepared_receptor_is_a_pdb_with_hydrogens(pocket: Pocket, tmp_path:
         ({"site": REFERENCE, "waters": "some"}, "key 'waters'"),
         ({"site": REFERENCE, "chains": "Z"}, "has no chain Z; its chains are A, B"),
         ({"cavity": 0}, "key 'cavity'"),
+        *(({"site": REFERENCE, "name": name}, "^name: give letters, digits") for name in NO_NAMES),
     ],
 )
 def test_what_is_wrong_is_a_sentence(given: dict[str, Any], sentence: str) -> None:
