@@ -65,8 +65,9 @@ def _add_site(site: argparse._ArgumentGroup) -> None:
     site.add_argument(
         "--site",
         metavar="LIGAND",
-        help="reference ligand, in whose place others are docked: an SDF, MOL2, PDB or PDBQT file, "
-        "or its name in the structure, such as STI or A/STI/201; a cube of 20 Angstrom around it",
+        help="reference ligand, in whose place others are docked: an SDF, MOL, MOL2, PDB or PDBQT "
+        "file, or its name in the structure, such as STI or A/STI/201; the box is a cube of 20 "
+        "Angstrom around it",
     )
     site.add_argument(
         "--autobox", metavar="FILE", help="reference ligand; the box is as large as it needs"
@@ -124,7 +125,8 @@ def _add_method(how: argparse._ArgumentGroup) -> None:
     )  # fmt: skip
     how.add_argument(
         "--redock", action="store_true",
-        help="dock the reference ligand, too, and report its distance from the crystal pose",
+        help="dock the reference ligand, too, and report its distance from the crystal pose; it "
+        "is an SDF, MOL or MOL2 file, which has bond orders",
     )  # fmt: skip
     how.add_argument(
         "--pdbqt", action="store_true", help="also write PDBQT files, for Vina and Meeko"

@@ -82,7 +82,8 @@ def dock(
         device: OpenCL device as words of its name, such as "gpu" or "intel:cpu"; by default the
             first GPU, else the processor.
         jobs: processes that prepare ligands; by default as many as are worth it.
-        redock: whether the reference ligand is docked, too (`Hits.redocking`).
+        redock: whether the reference ligand is docked, too (`Hits.redocking`); one whose bond
+            orders are known, from an SDF, MOL or MOL2 file or as an RDKit molecule.
         pdbqt: whether poses are written as PDBQT, too, where a `folder` is named.
         settings: sections of a config file with the keys that differ from the effort's, such as
             {"parse": {"protonate": False}, "refine": {"rounds": 50}}.
@@ -208,8 +209,8 @@ def _put_pocket(plan: Workplan, pocket: Pocket, folder: Path, redock: bool) -> N
     """
     if redock and plan.control(pocket.name) is None:
         raise InputError(
-            "redock: needs a reference ligand whose bond orders are known: give an SDF or MOL2 "
-            "file as site"
+            "redock: needs a reference ligand whose bond orders are known: give its SDF, MOL or "
+            "MOL2 file as site, not a name in the structure or a PDB file"
         )
     if not pocket.file.exists():
         raise InputError(

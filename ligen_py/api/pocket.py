@@ -16,7 +16,9 @@ from ligen_py.chain import STAGES
 from ligen_py.errors import InputError, close_to
 from ligen_py.molecules.given import Molecule, NoMoleculeError, given, write_library
 from ligen_py.molecules.receptor.cofactors import smiles_of
+from ligen_py.molecules.receptor.preparation import open_structure
 from ligen_py.molecules.receptor.site import LIGAND_FILES, read_heavy_atoms
+from ligen_py.molecules.receptor.writing import ligand_pdb
 from ligen_py.records.limits import NAME
 from ligen_py.records.pocket import POCKET, Audit, Receptor
 from ligen_py.settings.check import check
@@ -55,11 +57,17 @@ class Pocket:
         self._structure = structure.model_copy(update={"cofactors": smiles_of(structure)})
         self._settings = settings
         self._receptor = Path(shutil.copyfile(receptor, folder / receptor.name))
+        self._reference: Path | None = None
         if site.ligand is not None:
             copies = folder / "reference"
             copies.mkdir()
-            copy = shutil.copyfile(site.ligand, copies / Path(site.ligand).name)
-            site = site.model_copy(update={"ligand": str(copy)})
+            self._reference = copies / Path(site.ligand).name
+            shutil.copyfile(site.ligand, self._reference)
+            site = site.model_copy(update={"ligand": str(self._reference)})
+        if site.ligand_name is not None:
+            self._reference = folder / "reference.pdb"
+            text = ligand_pdb(open_structure(receptor, structure), site.ligand_name)
+            self._reference.write_text(text, encoding="utf-8")
         self._site = site
 
     @classmethod
@@ -145,8 +153,8 @@ class Pocket:
 
     @property
     def reference(self) -> Path | None:
-        """File of the reference ligand, where the site has one."""
-        return None if self._site.ligand is None else Path(self._site.ligand)
+        """File of the reference ligand, where the site has one; PDB of one in the structure."""
+        return self._reference
 
     @property
     def audit(self) -> list[str]:

@@ -7,6 +7,7 @@ import gemmi
 import numpy as np
 import pytest
 from rdkit import Chem
+from rdkit.Chem import AllChem
 
 from ligen_py.api import InputError, Pocket, dock
 from ligen_py.molecules.receptor.site import read_heavy_atoms
@@ -33,6 +34,30 @@ def test_sites_are_where_they_are_said_to_be(pocket: Pocket) -> None:
     assert box(at_point)[1] == pytest.approx(box(pocket)[1])
     assert as_molecule.reference is not None
     assert at_point.reference is None
+
+
+def test_a_residue_that_gives_the_site_is_a_file_for_the_eye(
+    pocket: Pocket, tmp_path: Path
+) -> None:
+    """It is shown beside the hits, and RDKit makes of it and its SMILES what can be redocked."""
+    holo = tmp_path / "holo.pdb"
+    mol = Chem.MolFromMolFile(str(REFERENCE))
+    ligand = Chem.MolToPDBBlock(mol, flavor=8).replace("UNL     1", "TQ3 B 194")
+    holo.write_text(PROTEIN.read_text().partition("\nEND")[0] + "\n" + ligand)
+    named = Pocket.from_pdb(holo, site="B/TQ3/194", chains="B", radius=8)
+    assert named.reference is not None
+    here, there = (
+        sorted(map(tuple, read_heavy_atoms(file))) for file in (named.reference, REFERENCE)
+    )
+    assert np.array(here) == pytest.approx(np.array(there), abs=1e-3)
+    assert " TQ3 B 194 " in named.reference.read_text()
+    made = AllChem.AssignBondOrdersFromTemplate(mol, Chem.MolFromPDBFile(str(named.reference)))
+    assert Chem.MolToSmiles(made) == Chem.MolToSmiles(mol)
+    with pytest.raises(InputError, match=r"redock: .*give its SDF, MOL or MOL2 file"):
+        dock(named, "CCO", settings=FAST, redock=True)
+    dock(named, "CCO", settings=FAST, folder=tmp_path / "out")
+    assert (tmp_path / "out/hits-reference.pdb").read_bytes() == named.reference.read_bytes()
+    assert "hits-reference.pdb" in (tmp_path / "out/hits.pml").read_text()
 
 
 def test_numbers_may_be_numpys_and_a_residue_may_be_one_text() -> None:

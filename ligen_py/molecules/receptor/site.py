@@ -145,7 +145,26 @@ def _around(ligand: np.ndarray, half_side: float, source: str) -> Site:
 
 
 def site_of_residue(selection: Selection, word: str, half_side: float) -> Site:
-    """A site at a reference ligand within the structure: the first that the word names.
+    """A site at a reference ligand within the structure, as `named_ligand` finds it."""
+    whole, others = named_ligand(selection, word)
+    place = selection.places[whole[0]]
+    if others:
+        copies = ", ".join(str(selection.places[number]) for number in others)
+        selection.note(str(place), f"the reference ligand; others so named: {copies}", "chosen")
+        log.warning("%s is the reference ligand; others so named: %s", place, copies)
+    ligand = selection.xyz[best_locations(selection, whole)]
+    if not len(ligand):
+        raise InputError(f"{selection.source}: ligand_name: {place} has no heavy atoms")
+    words = f"centroid of the {len(ligand)} heavy atoms of {place}"
+    if len(whole) > 1:
+        more = ", ".join(str(selection.places[one]) for one in whole[1:])
+        words += f" and {more}, bound to it"
+        log.warning("the reference ligand %s includes %s, bound to it", place, more)
+    return _around(ligand, half_side, words)
+
+
+def named_ligand(selection: Selection, word: str) -> tuple[list[int], list[int]]:
+    """Residues of the first ligand that a word names, and others so named.
 
     Residues that are bound to it are part of it. Raises InputError if there is none, or if it is
     part of a chain.
@@ -157,21 +176,8 @@ def site_of_residue(selection: Selection, word: str, half_side: float) -> Site:
             f"{selection.source}: ligand_name: {selection.places[numbers[0]]} is part of a chain; "
             "name a ligand, or give residues"
         )
-    place, whole = selection.places[free[0]], _bound_residues(selection, free[0])
-    others = [number for number in free if number not in whole]
-    if others:
-        copies = ", ".join(str(selection.places[number]) for number in others)
-        selection.note(str(place), f"the reference ligand; others so named: {copies}", "chosen")
-        log.warning("%s is the reference ligand; others so named: %s", place, copies)
-    ligand = _best_locations(selection, whole)
-    if not len(ligand):
-        raise InputError(f"{selection.source}: ligand_name: {place} has no heavy atoms")
-    words = f"centroid of the {len(ligand)} heavy atoms of {place}"
-    if len(whole) > 1:
-        more = ", ".join(str(selection.places[one]) for one in whole[1:])
-        words += f" and {more}, bound to it"
-        log.warning("the reference ligand %s includes %s, bound to it", place, more)
-    return _around(ligand, half_side, words)
+    whole = _bound_residues(selection, free[0])
+    return whole, [number for number in free if number not in whole]
 
 
 def _bound_residues(selection: Selection, number: int) -> list[int]:
@@ -225,7 +231,7 @@ def _is_cofactor(residue: str) -> bool:
 def site_of_residues(selection: Selection, words: Sequence[str], half_side: float) -> Site:
     """A site at the centroid of the heavy atoms of residues; InputError if one does not exist."""
     numbers = np.flatnonzero(selection.named(words, "residues")).tolist()
-    xyz = _best_locations(selection, numbers)
+    xyz = selection.xyz[best_locations(selection, numbers)]
     x, y, z = (math.fsum(column) / len(xyz) for column in xyz.T)
     names = ", ".join(str(selection.places[number]) for number in numbers)
     source = f"centroid of the {len(xyz)} heavy atoms of {names}"
@@ -244,8 +250,8 @@ def nearby(selection: Selection, center: tuple[float, float, float]) -> str:
     return f"near {selection.atoms.place[closest]}"
 
 
-def _best_locations(selection: Selection, numbers: Sequence[int]) -> np.ndarray:
-    """Positions (atoms, 3) of residues' heavy atoms, each at its most occupied location."""
+def best_locations(selection: Selection, numbers: Sequence[int]) -> list[int]:
+    """Numbers of residues' heavy atoms, each at its most occupied location."""
     atoms = selection.atoms
     mine = selection.open & selection.heavy & np.isin(selection.residue, numbers)
     best: dict[tuple[int, str], int] = {}
@@ -253,7 +259,7 @@ def _best_locations(selection: Selection, numbers: Sequence[int]) -> np.ndarray:
         key = (int(selection.residue[i]), str(atoms.name[i]))
         if key not in best or atoms.occupancy[i] > atoms.occupancy[best[key]]:
             best[key] = i
-    return atoms.xyz[list(best.values())]
+    return list(best.values())
 
 
 def read_heavy_atoms(path: Path) -> np.ndarray:

@@ -1,9 +1,13 @@
-"""A prepared receptor as a PDB file."""
+"""A prepared receptor, and a ligand of a structure, as PDB files."""
+
+from collections.abc import Mapping
 
 import gemmi
 import numpy as np
 
 from ligen_py.molecules.pdbqt import parents, seqid
+from ligen_py.molecules.receptor.selection import Selection
+from ligen_py.molecules.receptor.site import best_locations, named_ligand
 from ligen_py.molecules.receptor.structure import OTHER
 from ligen_py.records.functions.ad4 import Ad4Receptor, Ad4Type
 from ligen_py.records.pocket import Whole
@@ -25,7 +29,6 @@ def receptor_pdb(whole: Whole, charged: Ad4Receptor) -> str:
     donors = np.where(whole.element[:, None] == 6, np.inf, whole.xyz)
     for number, parent in parents(hydrogens, donors):
         own.setdefault(parent, []).append(hydrogens[number])
-    structure, model = gemmi.Structure(), gemmi.Model(1)
     chains: dict[str, gemmi.Chain] = {}
     last: list[str] = []
     hydrogen = gemmi.Element("H")
@@ -43,7 +46,29 @@ def receptor_pdb(whole: Whole, charged: Ad4Receptor) -> str:
             new.add_atom(_atom(hydrogen_name(name, element.name, k, len(mine)), hydrogen, xyz))
     for one in chains.values():
         _end(one)
-        model.add_chain(one)
+    return _text(chains)
+
+
+def ligand_pdb(selection: Selection, word: str) -> str:
+    """The heavy atoms of the ligand that gives a site by its name, each at its best location."""
+    chains: dict[str, gemmi.Chain] = {}
+    atoms, last = selection.atoms, -1
+    for i in best_locations(selection, named_ligand(selection, word)[0]):
+        if selection.residue[i] != last:
+            last, place = int(selection.residue[i]), atoms.place[i]
+            new = chains.setdefault(place.chain, gemmi.Chain(place.chain))
+            residue = new.add_residue(gemmi.Residue())
+            residue.name, residue.het_flag = place.residue.removesuffix(OTHER), "H"
+            residue.seqid = gemmi.SeqId(place.number, place.insertion or " ")
+        element = gemmi.Element(int(atoms.element[i]))
+        residue.add_atom(_atom(str(atoms.name[i]), element, atoms.xyz[i]))
+    return _text(chains)
+
+
+def _text(chains: Mapping[str, gemmi.Chain]) -> str:
+    structure, model = gemmi.Structure(), gemmi.Model(1)
+    for chain in chains.values():
+        model.add_chain(chain)
     structure.add_model(model)
     structure.shorten_chain_names()
     structure.shorten_ccd_codes()
