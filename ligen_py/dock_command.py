@@ -107,8 +107,13 @@ def _add_method(how: argparse._ArgumentGroup) -> None:
         help="how thoroughly (default: %(default)s)",
     )  # fmt: skip
     how.add_argument(
-        "--count", type=cli.at_least(1), default=1, metavar="N",
-        help="poses of each molecule in hits.sdf (default: %(default)s)",
+        "--poses", type=cli.at_least(1), default=1, metavar="N",
+        help="of each molecule in hits.sdf (default: %(default)s)",
+    )  # fmt: skip
+    # As it was called before; elsewhere --count is that of molecules.
+    how.add_argument(
+        "--count", dest="poses", type=cli.at_least(1), default=argparse.SUPPRESS,
+        help=argparse.SUPPRESS,
     )  # fmt: skip
     how.add_argument(
         "--ph", type=float, default=7.4, metavar="X",
@@ -164,7 +169,7 @@ def _dock(options: argparse.Namespace) -> None:
         pocket,
         options.ligands,
         effort=options.effort,
-        poses=options.count,
+        poses=options.poses,
         seed=options.seed,
         ph=options.ph,
         device=options.device,

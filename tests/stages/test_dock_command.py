@@ -46,7 +46,7 @@ def docked(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("docked")
     (folder / "more.smi").write_text("c1ccccc1 benzene\nxx wrong\nOCC again\n")
     words = [str(PROTEIN), "CCO ethanol", str(folder / "more.smi"), *SITE]
-    assert main([*words, "-o", str(folder / "out"), "--count", "2", "--redock"]) == 0
+    assert main([*words, "-o", str(folder / "out"), "--poses", "2", "--redock"]) == 0
     return folder / "out"
 
 
@@ -200,7 +200,9 @@ def test_a_signal_to_end_leaves_no_temporary_folder(tmp_path: Path, number: sign
             1,
             "margin: give 0 or more, not -1",
         ),
-        (["CCO", *SITE, "--count", "1001"], 1, "key 'poses': give 1000 or less"),
+        (["CCO", *SITE, "--poses", "1001"], 1, "dock: poses: give 1000 or less"),
+        (["CCO", *SITE, "--count", "1001"], 1, "dock: poses: give 1000 or less"),
+        (["CCO", *SITE, "--ph", "99"], 1, "dock: ph: give 14 or less (given: 99.0)"),
         (["CCO", *SITE, "--seed", "9999999999"], 1, "give 2147483647 or less"),
         (["CCO", *SITE, "--device", "abacus"], 2, "no OpenCL device matches 'abacus'"),
         (["CCO", "--center", "10", "36", "18", "--redock"], 1, "redock: needs a reference ligand"),
