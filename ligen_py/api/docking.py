@@ -1,14 +1,18 @@
 """Dock molecules into a pocket, from whatever they are given as to the hits."""
 
 import io
+import json
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from multiprocessing import current_process
 from numbers import Integral
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from ligen_py import granted
 from ligen_py.api.hits import Failure, Hit, Hits, Redocking
@@ -306,7 +310,9 @@ def _read(
         _hit(one, sources, target.terms, own, found.others.get(row, []))
         for row, one in zip(target.order().tolist(), found.hits(), strict=True)
     ]
-    every = [*failures, *_failures(campaign, target, sources, hits)]
+    lost = [((one.index or 0, 0), one) for one in failures]
+    lost += _failures(campaign, target, sources, hits)
+    every = [one for _, one in sorted(lost, key=itemgetter(0))]
     functions = plan.settings.score.functions
     where = folder if hits else None
     return Hits(hits, every, target.terms, functions, _redocking(target), where)
@@ -343,7 +349,8 @@ def _failures(
     target: TargetReader,
     sources: Mapping[str, Source],
     hits: Sequence[Hit],
-) -> Iterator[Failure]:
+) -> Iterator[tuple[tuple[int, int], Failure]]:
+    """What is not ranked, each with what sorts it as it was given."""
     left = target.left()
     ranked = dict(zip(target.best(len(hits)).row.tolist(), hits, strict=True))
     for i, status in enumerate(left.status):
@@ -351,7 +358,8 @@ def _failures(
         source, index = sources[library].where(file, int(left.line[i]))
         same = ranked.get(int(left.same_as[i]))
         why = f"the same molecule as {same.name} ({same.source})" if same else str(left.detail[i])
-        yield Failure(str(left.name[i]), Status(status).name.lower(), why, source, index)
+        lost = Failure(str(left.name[i]), Status(status).name.lower(), why, source, index)
+        yield sources[library].order(int(left.line[i])), lost
 
 
 def _redocking(target: TargetReader) -> Redocking | None:
@@ -364,4 +372,23 @@ def _redocking(target: TargetReader) -> Redocking | None:
         rmsd=float(found.rmsd[0]) if len(found.rmsd) else None,
         rmsd_kept=float(found.rmsd_kept[0]) if len(found.rmsd_kept) else None,
         problem=str(found.detail[0]),
+        _posed=_redocked(target),
     )
+
+
+def _redocked(target: TargetReader) -> Posed | None:
+    """The reference ligand as it was docked, None where it could not be."""
+    found = target.reference()
+    places = np.flatnonzero(found.origin == "docked").tolist()
+    if not places:
+        return None
+    (i,) = places
+    items = {
+        "name": str(found.name[i]),
+        "score": str(target.control().score[0]),
+        "state": str(found.state[i]),
+    }
+    for name, value in json.loads(found.terms[i]).items():
+        items[name.replace("/", ".")] = str(value)
+    molecule = found.molecule[slice(*found.first_byte[i : i + 2])]
+    return Posed(molecule, found.xyz[slice(*found.first_atom[i : i + 2])], items)

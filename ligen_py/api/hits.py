@@ -45,6 +45,13 @@ class Redocking:
     rmsd_kept: float | None
     """The kept pose nearest to the crystal's, Angstrom."""
     problem: str = ""
+    _posed: Posed | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def pose(self) -> Molecule | None:
+        """The best-scored pose, as that of a hit; None where it could not be docked."""
+        one = self._posed
+        return None if one is None else posed(one.molecule, one.xyz, one.items)
 
 
 @dataclass(frozen=True)
@@ -108,7 +115,8 @@ class Hits(Sequence[Hit]):
         self.functions = list(functions)
         """Scoring functions that were evaluated."""
         self.failures = list(failures)
-        """Molecules that could not be docked, and duplicates, each with a reason."""
+        """Molecules that could not be docked, and duplicates, each with a reason; in the order in
+        which they were given."""
         self.redocking = redocking
         """The redocking of the reference ligand, where it was asked for."""
         self.folder = folder

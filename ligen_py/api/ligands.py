@@ -35,6 +35,8 @@ class Source:
     file: Path
     places: dict[int, int]
     """Line of a record -> its place among the ligands; empty for a file."""
+    index: int = 0
+    """Place of a file among the ligands."""
 
     @property
     def library(self) -> dict[str, Any]:
@@ -50,6 +52,10 @@ class Source:
         if not self.places:
             return f"{file}, line {line}", None
         return f"ligand {self.places[line] + 1}", self.places[line]
+
+    def order(self, line: int) -> tuple[int, int]:
+        """What sorts records as they were given: place among the ligands, line of a file."""
+        return self.places.get(line, self.index), line
 
 
 def sources_of(
@@ -97,9 +103,9 @@ def sources_of(
         )
     sources: dict[str, Source] = {}
     for members in together.values():
-        first = members[0][1]
+        index, first = members[0]
         if isinstance(first, Path):
-            sources[_distinct(plain_name(first), sources)] = Source(first, {})
+            sources[_distinct(plain_name(first), sources)] = Source(first, {}, index)
             continue
         name = _distinct("given", sources)
         folder.mkdir(parents=True, exist_ok=True)

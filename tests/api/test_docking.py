@@ -21,8 +21,9 @@ from rdkit.Chem import AllChem
 from ligen_py import export, report, verify
 from ligen_py.api import Hits, InputError, Pocket, dock, docking
 from ligen_py.api.ligands import sources_of
+from ligen_py.molecules.export import symmetric_rmsd
 from ligen_py.store.campaign.reader import open_campaign
-from tests.api.conftest import FAST, PROTEIN
+from tests.api.conftest import FAST, PROTEIN, REFERENCE
 from tests.mini import Mini
 
 
@@ -56,6 +57,13 @@ def test_the_reference_is_redocked_as_a_campaign_does(
         control = campaign.target("dhfr").control()
     assert found.rmsd == control.rmsd[0]
     assert (found.name, found.score) == (control.name[0], control.score[0])
+    pose, one = found.pose, found._posed
+    assert pose is not None
+    assert one is not None
+    assert float(pose.GetProp("score")) == pytest.approx(found.score)
+    assert pose.HasProp("vina.affinity")
+    assert np.array_equal(pose.GetConformer().GetPositions(), one.xyz.astype(float))
+    assert symmetric_rmsd(one.molecule, one.xyz[None], REFERENCE) == pytest.approx([found.rmsd])
 
 
 def test_what_is_no_hit_is_a_failure_with_a_reason(library_hits: Hits) -> None:
@@ -78,7 +86,7 @@ def mixed(pocket: Pocket, tmp_path_factory: pytest.TempPathFactory) -> Hits:
     flat.SetProp("note", 'x;y, "z"')
     flat.SetProp("name", "1e5")
     file = tmp_path_factory.mktemp("mixed") / "more.smi"
-    file.write_text("CCCO propanol\nCCN\n")
+    file.write_text("CCCO propanol\nCCN\nxx wrong\n")
     again = "OCC again; and again"
     given = ["CCO ethanol", placed, None, flat, "", "nonsense", file, again, "C[C@H](F)Cl"]
     return dock(pocket, given, settings=FAST, seed=3)
@@ -111,13 +119,14 @@ def test_columns_named_as_ours_are_in_the_tables(mixed: Hits, tmp_path: Path) ->
 
 
 def test_every_ligand_is_a_hit_or_a_failure(mixed: Hits) -> None:
-    lost = {one.index: (one.name, one.status) for one in mixed.failures}
-    assert lost == {
-        2: ("ligand 3", "failed"),
-        4: ("ligand 5", "failed"),
-        5: ("nonsense", "failed"),
-        7: ("again; and again", "duplicate"),
-    }
+    lost = [(one.index, one.name, one.status) for one in mixed.failures]
+    assert lost == [
+        (2, "ligand 3", "failed"),
+        (4, "ligand 5", "failed"),
+        (5, "nonsense", "failed"),
+        (None, "wrong", "failed"),
+        (7, "again; and again", "duplicate"),
+    ]
     assert mixed.failures[-1].reason == "the same molecule as ethanol (ligand 1)"
 
 
