@@ -20,16 +20,13 @@ from ligen_py import cli
 from ligen_py.errors import InputError, UsageError
 from ligen_py.settings.campaign import PRESETS
 from ligen_py.settings.pocket import Structure
-from ligen_py.summary.table import cut, readable, table
+from ligen_py.summary.table import cut, readable
 
 if TYPE_CHECKING:
     from ligen_py.api import Hits
 
 WAYS = ("site", "autobox", "center", "residues", "cavity")
 """Flags that say where to dock."""
-
-SHOWN = 10
-"""Hits of the table on the screen."""
 
 REASONS = 10
 """Failures that are listed."""
@@ -264,8 +261,8 @@ class _Progress:
 
 def _show(hits: "Hits", folder: Path) -> None:
     """Print the best hits, what failed and where the files are; InputError without any hit."""
-    for line in _table(hits, shutil.get_terminal_size((100, 24)).columns):
-        print(line)
+    if len(hits):
+        print(hits.table(width=shutil.get_terminal_size((100, 24)).columns))
     for line in _failures(hits):
         print(line, file=sys.stdout if len(hits) else sys.stderr)
     if not len(hits):
@@ -279,21 +276,6 @@ def _show(hits: "Hits", folder: Path) -> None:
         print(f"\nReference ligand {readable(found.name)} redocked: {words}")
     print(f"\nPoses {folder / 'hits.sdf'}, report {folder / 'report.html'},")
     print(f"in PyMOL {folder / 'hits.pml'}, in ChimeraX {folder / 'hits.cxc'}")
-
-
-def _table(hits: "Hits", width: int) -> list[str]:
-    """The best hits in lines of at most `width` characters, as far as numbers allow."""
-    names = [f"{name} (pKd)" if name == "xscore" else name for name in hits.functions]
-    head = ["rank", "score", *names, "states", "name"]
-    rows = []
-    for hit in hits[:SHOWN]:
-        totals = [f"{hit.terms[f'{name}.total']:.2f}" for name in hits.functions]
-        numbers = [str(hit.rank), f"{hit.score:.2f}", *totals, str(hit.states)]
-        rows.append([*numbers, cut(readable(hit.name))])
-    lines = table([head, *rows], ">" * (len(head) - 1) + "<") if rows else []
-    more = len(hits) - SHOWN
-    lines += [f"  and {more} more in hits.csv"] if more > 0 else []
-    return [line if len(line) <= width else f"{line[: max(width, 20) - 1]}…" for line in lines]
 
 
 def _failures(hits: "Hits") -> list[str]:

@@ -11,12 +11,16 @@ from ligen_py.molecules.export import one_line, posed, sdf_record
 from ligen_py.molecules.given import Molecule
 from ligen_py.store.files.parquet import parquet_bytes
 from ligen_py.store.files.text import csv_line, harmless, write_texts
+from ligen_py.summary.glossary import units
 from ligen_py.summary.molecule import MOST_COLUMNS, columns, kind_of
-from ligen_py.summary.table import cut, table
+from ligen_py.summary.table import cut, readable, table
 from ligen_py.target_files import Posed
 
 SHOWN = 10
 """Hits that a printed table has."""
+
+NARROWEST = 20
+"""Characters of a row that a table has however narrow it is to be."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +80,7 @@ class Hit:
     others: list[str] = field(hash=False)
     """Names of its duplicates, other than its own, each once."""
     columns: dict[str, str] = field(hash=False)
-    """Further columns, data items or properties of the input."""
+    """Further columns, data items or properties of the input, as text: 00123 keeps its zeros."""
     source: str
     """Where it was given: a file and line, or its place in the list of ligands."""
     index: int | None
@@ -163,7 +167,8 @@ class Hits(Sequence[Hit]):
     def frame(self) -> Any:
         """A pandas data frame of the table of `to_csv`, and a column `pose` of RDKit molecules.
 
-        Raises ImportError where pandas is not installed.
+        Scores and properties are numbers; the input's own columns are text, of which
+        `pandas.to_numeric` makes numbers. Raises ImportError where pandas is not installed.
         """
         try:
             pandas = import_module("pandas")  # of the user, where it is; nothing here needs it
@@ -184,20 +189,32 @@ class Hits(Sequence[Hit]):
         names = {name: None for hit in self._hits for name in hit.columns}
         return [*columns(self._terms, []), *list(names)[:MOST_COLUMNS]]
 
-    def table(self, count: int = SHOWN) -> str:
-        """The best hits as a table of text: ranks, names, scores and totals of the functions."""
-        rows = [["rank", "name", "score", *self.functions, "states"]]
+    def table(self, count: int = SHOWN, width: int | None = None) -> str:
+        """The best hits as a table of text, with units and signs below it; empty without any hit.
+
+        Args:
+            count: most hits.
+            width: most characters of a row; names are cut first. By default rows are whole.
+        """
+        rows = [["rank", "score", *self.functions, "states", "name"]]
         for hit in self._hits[:count]:
             totals = [f"{hit.terms[f'{name}.total']:.2f}" for name in self.functions]
-            rows.append(
-                [str(hit.rank), cut(hit.name), f"{hit.score:.2f}", *totals, str(hit.states)]
-            )
-        return "\n".join(table(rows, "><>" + ">" * len(self.functions) + ">"))
+            numbers = [str(hit.rank), f"{hit.score:.2f}", *totals, str(hit.states)]
+            rows.append([*numbers, cut(readable(hit.name))])
+        if len(rows) == 1:
+            return ""
+        lines = table(rows, ">" * (len(rows[0]) - 1) + "<")
+        if width is not None:
+            most = max(width, NARROWEST)
+            lines = [line if len(line) <= most else f"{line[: most - 1]}…" for line in lines]
+        lines += [f"  and {len(self) - count} more"] if len(self) > count else []
+        return "\n".join([*lines, f"  {units(self.functions)}"])
 
     def __repr__(self) -> str:
         left = f", {_count(len(self.failures), 'failure')}" if self.failures else ""
-        more = f"\n  and {len(self) - SHOWN} more" if len(self) > SHOWN else ""
-        return f"<Hits: {_count(len(self), 'molecule')}{left}>\n{self.table()}{more}"
+        return "\n".join(
+            filter(None, (f"<Hits: {_count(len(self), 'molecule')}{left}>", self.table()))
+        )
 
 
 def _count(number: int, what: str) -> str:

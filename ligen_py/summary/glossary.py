@@ -70,6 +70,20 @@ def function(name: str) -> Meaning:
     return FUNCTIONS.get(name, Meaning(name, "", "larger", f"the score by {name}"))
 
 
+def units(functions: Sequence[str]) -> str:
+    """Signs and units of the totals of scoring functions, as the footnote of a table.
+
+    >>> units(["vina", "ad4", "xscore"])
+    'larger is better; vina, ad4: kcal/mol with the sign reversed; xscore: pKd'
+    """
+    found: dict[str, list[str]] = {}
+    for name in functions:
+        found.setdefault(function(name).unit, []).append(name)
+    said = {"kcal/mol": "kcal/mol with the sign reversed"}
+    words = [f"{', '.join(names)}: {said.get(unit, unit)}" for unit, names in found.items() if unit]
+    return "; ".join(["larger is better", *words])
+
+
 def score(rank_by: str, functions: Sequence[str]) -> Meaning:
     """What the score is that ranks."""
     if rank_by == "first":

@@ -85,6 +85,7 @@ def mixed(pocket: Pocket, tmp_path_factory: pytest.TempPathFactory) -> Hits:
     flat = Chem.MolFromSmiles("CCOCC")
     flat.SetProp("note", 'x;y, "z"')
     flat.SetProp("name", "1e5")
+    flat.SetIntProp("stock", 3)
     file = tmp_path_factory.mktemp("mixed") / "more.smi"
     file.write_text("CCCO propanol\nCCN\nxx wrong\n")
     again = "OCC again; and again"
@@ -101,7 +102,7 @@ def test_anything_can_be_docked_and_keeps_its_place(mixed: Hits) -> None:
         8: "C[C@H](F)Cl",
     }
     assert found[1].columns == {"price": "0012"}
-    assert found[3].columns == {"input.note": 'x;y, "z"', "input.name": "1e5"}
+    assert found[3].columns == {"input.note": 'x;y, "z"', "input.name": "1e5", "stock": "3"}
     assert found[0].others == ["again; and again"]
     assert found[0].source == "ligand 1"
     of_file = {hit.name: hit.source for hit in mixed if hit.index is None}
@@ -436,4 +437,11 @@ def test_hits_are_printed_as_a_table(library_hits: Hits) -> None:
     assert text.startswith("<Hits: 5 molecules, 2 failures>")
     assert all(hit.name in text for hit in library_hits)
     assert "more" not in text
-    assert len(library_hits.table(2).splitlines()) == 3
+    assert text.endswith(
+        "\n  larger is better; vina, ad4: kcal/mol with the sign reversed; xscore: pKd"
+    )
+    head, first, second, more, _ = library_hits.table(2, 20).splitlines()
+    assert head.startswith("  rank  score  vina")
+    assert len(head) == len(first) == len(second) == 20
+    assert more == "  and 3 more"
+    assert repr(Hits([], [], [], ["vina"], None, None)) == "<Hits: 0 molecules>"

@@ -71,6 +71,7 @@ def test_the_table_fits_and_says_what_failed(
     rows = out.splitlines()
     assert rows[0].split() == ["rank", "score", "vina", "ad4", "states", "name"]
     assert max(len(row) for row in rows[:3]) <= 60
+    assert rows[3] == "  larger is better; vina, ad4: kcal/mol with the sign reversed"
     assert "c1ccccc1O" in out
     assert "Given more than once: 1; each is docked once" in out
     assert f"Poses {tmp_path / 'out/hits.sdf'}" in out
