@@ -49,7 +49,8 @@ def test_the_best_of_each_scaffold_go_to_the_terminal(
     assert [row["scaffold"] for row in rows] == ["c1ccccc1", "", "c1ccncc1"]
     assert rows[0]["price"] == "12"
     assert "picked 3, not 4, of the 6 molecules" in said.err
-    assert said.err.endswith("; loosen --max-per-scaffold 1\n")  # every molecule has a stored pose already
+    # Every molecule has a stored pose already.
+    assert said.err.endswith("; loosen --max-per-scaffold 1\n")
 
 
 def test_the_ending_chooses_the_format(campaign: Path, tmp_path: Path) -> None:
