@@ -1,4 +1,4 @@
-"""A prepared receptor, and a ligand of a structure, as PDB files."""
+"""A prepared receptor as a PDB file."""
 
 from collections.abc import Mapping
 
@@ -6,8 +6,6 @@ import gemmi
 import numpy as np
 
 from ligen_py.molecules.pdbqt import parents, seqid
-from ligen_py.molecules.receptor.selection import Selection
-from ligen_py.molecules.receptor.site import best_locations, named_ligand
 from ligen_py.molecules.receptor.structure import OTHER
 from ligen_py.records.functions.ad4 import Ad4Receptor, Ad4Type
 from ligen_py.records.pocket import Whole
@@ -40,32 +38,17 @@ def receptor_pdb(whole: Whole, charged: Ad4Receptor) -> str:
             new.name, new.seqid = residue.removesuffix(OTHER), seqid(place)
             new.het_flag = "H" if whole.hetero[i] else "A"
         element = gemmi.Element(int(whole.element[i]))
-        new.add_atom(_atom(name, element, whole.xyz[i]))
+        new.add_atom(atom_of(name, element, whole.xyz[i]))
         mine = own.get(i, [])
         for k, xyz in enumerate(mine, start=1):
-            new.add_atom(_atom(hydrogen_name(name, element.name, k, len(mine)), hydrogen, xyz))
+            new.add_atom(atom_of(hydrogen_name(name, element.name, k, len(mine)), hydrogen, xyz))
     for one in chains.values():
         _end(one)
-    return _text(chains)
+    return text_of(chains)
 
 
-def ligand_pdb(selection: Selection, word: str) -> str:
-    """The heavy atoms of the ligand that gives a site by its name, each at its best location."""
-    chains: dict[str, gemmi.Chain] = {}
-    atoms, last = selection.atoms, -1
-    for i in best_locations(selection, named_ligand(selection, word)[0]):
-        if selection.residue[i] != last:
-            last, place = int(selection.residue[i]), atoms.place[i]
-            new = chains.setdefault(place.chain, gemmi.Chain(place.chain))
-            residue = new.add_residue(gemmi.Residue())
-            residue.name, residue.het_flag = place.residue.removesuffix(OTHER), "H"
-            residue.seqid = gemmi.SeqId(place.number, place.insertion or " ")
-        element = gemmi.Element(int(atoms.element[i]))
-        residue.add_atom(_atom(str(atoms.name[i]), element, atoms.xyz[i]))
-    return _text(chains)
-
-
-def _text(chains: Mapping[str, gemmi.Chain]) -> str:
+def text_of(chains: Mapping[str, gemmi.Chain]) -> str:
+    """Chains by name as the text of a PDB file."""
     structure, model = gemmi.Structure(), gemmi.Model(1)
     for chain in chains.values():
         model.add_chain(chain)
@@ -87,7 +70,8 @@ def _end(chain: gemmi.Chain) -> None:
         residue.entity_type = gemmi.EntityType.Polymer
 
 
-def _atom(name: str, element: gemmi.Element, xyz: np.ndarray) -> gemmi.Atom:
+def atom_of(name: str, element: gemmi.Element, xyz: np.ndarray) -> gemmi.Atom:
+    """An atom at a position (3,), Angstrom."""
     atom = gemmi.Atom()
     atom.name, atom.element, atom.occ, atom.b_iso = name, element, 1.0, 0.0
     atom.pos = gemmi.Position(*xyz.astype(float))
