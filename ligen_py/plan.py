@@ -74,7 +74,7 @@ LOST = 10
 _REFUSED = re.compile(r"^\w+(?:Error|Exception)\b[^\n]*:\n(?:Error:\n)?(.+)", re.MULTILINE)
 """What Snakemake says where it lets no run begin."""
 
-TIMED = 30.0
+TIMED = 60.0
 """Seconds that the stages are timed for, about, where a sample takes longer."""
 
 FEW = 3
@@ -205,6 +205,7 @@ def _docking(plan: Workplan, options: argparse.Namespace) -> None:
     """What docking the libraries into the targets would cost."""
     with tempfile.TemporaryDirectory() as name:
         work = Path(name)
+        (work / "pockets").mkdir()
         print("\nPockets")
         _show(_pockets(plan, work), "<>>>>")
         print(f"\nLibraries, from {options.sample} records of each")
@@ -261,7 +262,7 @@ def _text(value: Any) -> str:
 def _pockets(plan: Workplan, work: Path) -> Iterator[tuple[str, ...]]:
     yield "pocket", "atoms in and around the box", "atoms removed", "anchors", "notes"
     for name in plan.pockets:
-        output = work / f"{name}.h5"
+        output = _pocket(name, work)
         site = {"structure": plan.structure(name), "site": plan.site(name)}
         inputs = {"receptor": plan.receptor(name), **site}
         STAGES["pocket"].run(inputs, plan.settings.pocket, None, output)
@@ -416,7 +417,7 @@ def _speed(
 def _seconds(plan: Workplan, sample: Sample, device: str | None, work: Path) -> dict[str, float]:
     """Seconds of each stage for all ligands of a sample, in the first pocket."""
     files = {stage.kind: _made(stage, work) for stage in screen(plan.settings.search)}
-    files |= {"ligands": sample.ligands, "pocket": work / f"{next(iter(plan.pockets))}.h5"}
+    files |= {"ligands": sample.ligands, "pocket": _pocket(next(iter(plan.pockets)), work)}
     seconds = {}
     for stage in screen(plan.settings.search):
         inputs = {flag: files[kind] for flag, kind in stage.inputs.items()}
@@ -435,7 +436,7 @@ def _judging(
         return
     chosen = select(device)
     ligands: Ligands = read(timed.ligands, LIGANDS, Ligands)
-    pocket = work / f"{next(iter(plan.pockets))}.h5"
+    pocket = _pocket(next(iter(plan.pockets)), work)
     seen = read_typed(("gnina",), timed.ligands, pocket, ligands)["gnina"]
     poses: Poses = read(work / "refined.h5", REFINED, Poses)
     last = int(np.searchsorted(poses.first_pose, JUDGED.get(chosen.kind, JUDGED["cpu"])))
@@ -450,6 +451,11 @@ def _judging(
     count = molecules * len(poses.restart) / len(ligands.entry)
     yield "networks, poses to judge", f"{count:,.0f}"
     yield "networks, hours of this device", f"{count * seconds / 3600:,.2f}"
+
+
+def _pocket(name: str, work: Path) -> Path:
+    """Where a pocket lies; a target may be called like a kind of file."""
+    return work / "pockets" / f"{name}.h5"
 
 
 def _made(stage: Stage, work: Path) -> Path:

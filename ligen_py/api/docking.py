@@ -389,6 +389,6 @@ def _redocked(target: TargetReader) -> Posed | None:
         "state": str(found.state[i]),
     }
     for name, value in json.loads(found.terms[i]).items():
-        items[name.replace("/", ".")] = str(value)
+        items[name.replace("/", ".")] = str(np.float32(value))  # as those of hits
     molecule = found.molecule[slice(*found.first_byte[i : i + 2])]
     return Posed(molecule, found.xyz[slice(*found.first_atom[i : i + 2])], items)
