@@ -123,7 +123,7 @@ def _chain(guide: np.ndarray) -> np.ndarray:
     """
     if (np.diff(guide) > 0).all():
         return np.arange(len(guide))
-    worth, before = np.ones(len(guide), np.int64), np.full(len(guide), -1)
+    worth, before = np.ones(len(guide), np.int64), np.arange(len(guide))
     most = len(np.unique(guide))  # no chain is longer, nor passes over more
     for site in range(1, len(guide)):
         some = np.arange(max(0, site - most), site)[::-1]
@@ -132,7 +132,7 @@ def _chain(guide: np.ndarray) -> np.ndarray:
         if value[best] > 0:
             worth[site], before[site] = 1 + value[best], some[best]
     chain = [int(worth.argmax())]
-    while before[chain[-1]] >= 0:
+    while before[chain[-1]] != chain[-1]:
         chain.append(int(before[chain[-1]]))
     return np.array(chain[::-1])
 

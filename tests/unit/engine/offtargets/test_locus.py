@@ -1,8 +1,11 @@
 """The place of a gene among copies of it, by the sites of its guides."""
 
-import numpy as np
+from itertools import combinations, pairwise
 
-from ligen_py.engine.offtargets.locus import INTRON, MANY, Sites, home, loci, own_sites_of
+import numpy as np
+import pytest
+
+from ligen_py.engine.offtargets.locus import Locus, Sites, home, loci, own_sites_of
 
 GUIDES = 40
 PLACES = 10 * np.arange(GUIDES)
@@ -90,7 +93,7 @@ def test_a_gene_without_introns_is_where_its_sequence_is() -> None:
 
 
 def test_a_short_insertion_is_no_intron() -> None:
-    for size, introns in ((INTRON - 1, 0), (INTRON, 1)):
+    for size, introns in ((29, 0), (30, 1)):
         rows = [(n, 0, 0, 10 * n + (size if n > 5 else 0), False) for n in range(20) if n != 6]
         (one,) = loci(sites(*rows), 20)
         assert (one.introns, one.explained) == (introns, 19 + introns)
@@ -107,7 +110,7 @@ def test_the_annotation_decides() -> None:
 
 
 def test_a_repeat_has_its_site_in_the_exon_of_a_neighbour() -> None:
-    far = [(3, 2, 0, 100 * n, False) for n in range(MANY)]
+    far = [(3, 2, 0, 100 * n, False) for n in range(20)]
     # Within an intron of the gene, too, and on the other strand.
     near = [(3, 1, 0, 51_500, False), (3, 1, 1, 50_030, False)]
     real = gene(50_000, 1)
@@ -129,3 +132,80 @@ def test_a_site_elsewhere_is_no_guides_own() -> None:
     assert rival is None
     assert places(found, own) == expected(real)
     assert home(loci(found, GUIDES)).chromosome == 1
+
+
+def test_of_all_rising_sites_the_best_less_those_passed_over() -> None:
+    """Against all choices of sites."""
+    rng = np.random.default_rng(5)
+
+    def worth(chosen: tuple[int, ...]) -> int:
+        return 2 * len(chosen) - (chosen[-1] - chosen[0] + 1)
+
+    def rises(chosen: tuple[int, ...]) -> bool:
+        return all(guide[one] < guide[two] for one, two in pairwise(chosen))
+
+    for _ in range(80):
+        guide = np.arange(rng.integers(1, 11))
+        some = rng.random(len(guide)) < 0.4
+        guide[some] = rng.integers(0, 9, some.sum())
+        found = sites(*((int(one), 0, 0, 1000 * n, False) for n, one in enumerate(guide)))
+        places = tuple((found.cut[loci(found, 10)[0].sites] // 1000).tolist())
+        assert rises(places)
+        best = max(
+            worth(chosen)
+            for size in range(1, len(guide) + 1)
+            for chosen in combinations(range(len(guide)), size)
+            if rises(chosen)
+        )
+        assert worth(places) == best
+
+
+def test_a_place_has_a_tenth_of_the_guides_and_each_once() -> None:
+    for size, places in ((4, 1), (3, 0)):
+        assert len(loci(sites(*copy(0)[:size]), GUIDES)) == places
+    assert [len(one.sites) for one in loci(sites((3, 0, 0, 5, False), (3, 0, 0, 9, False)), 4)] == [
+        1, 1
+    ]  # fmt: skip
+
+
+def test_a_guide_of_20_sites_counts_and_one_of_21_does_not() -> None:
+    rows = [(0, n, 0, 100, False) for n in range(20)]
+    assert len(loci(sites(*rows), 1)) == 20
+    assert loci(sites(*rows, (0, 20, 0, 100, False)), 1) == []
+
+
+@pytest.mark.parametrize(("explained", "chosen"), [(90, 1), (89, 0)])
+def test_a_place_with_introns_competes_with_nine_tenths(explained: int, chosen: int) -> None:
+    none = np.zeros(0, np.int64)
+    found = [
+        Locus(0, 0, 0, 0, none, 0, 100, False),
+        Locus(1, 0, 0, 0, none, 2, explained, False),
+    ]
+    assert home(found) is found[chosen]
+    known = found[0]._replace(is_annotated=True, explained=5)
+    assert home([*found, known]) is known
+
+
+def test_half_is_enough() -> None:
+    """Of the guides in a copy, and of the sites that are annotated."""
+    real = gene(50_000, 1)
+    for size, is_copy in ((20, True), (19, False)):
+        other = [row for row in copy(3000) if row[0] in [one[0] for one in real]][:size]
+        assert (own_sites_of(sites(*real, *other), GUIDES)[1] is not None) == is_copy
+    for size in (20, 19):
+        rows = [(*row[:4], n < size) for n, row in enumerate(copy(0))]
+        assert loci(sites(*rows), GUIDES)[0].is_annotated == (size == 20)
+
+
+def test_the_exon_of_a_repeat_is_that_of_the_next_guides() -> None:
+    real = gene(50_000, 1)
+    for repeat, shift, is_own in (
+        (0, 0, True),
+        (10, 1000, False),
+        (16, 0, False),
+        (39, 2000, True),
+    ):
+        far = [(repeat, 2, 0, 100 * n, False) for n in range(20)]
+        there = (repeat, 1, 0, 50_000 + 10 * repeat + shift, False)
+        found = sites(*far, there, *(row for row in real if row[0] != repeat))
+        assert (repeat in own_sites_of(found, GUIDES)[0]) == is_own
