@@ -69,18 +69,57 @@ def own_sites_of(sites: Sites, guides: int) -> tuple[dict[int, int], Copy | None
     A copy is not returned where the annotation has only one of the two places.
     """
     found = loci(sites, guides)
-    if not found:  # each guide is a repeat, and any of its sites as good as another
-        last_first = range(len(sites.guide))[::-1]
+    if not found:  # a repeat has any of its sites, other guides have none
+        is_repeat = np.bincount(sites.guide, minlength=guides)[sites.guide] > MANY
+        last_first = np.flatnonzero(is_repeat)[::-1].tolist()
         return {int(sites.guide[site]): site for site in last_first}, None
     place = home(found)
-    own = dict(_at(sites, place))
+    parts = _parts(sites, place, found)
+    own: dict[int, int] = {}
+    for part in parts:
+        own = dict(_at(sites, part)) | own
+    least, most = min(part.first for part in parts), max(part.last for part in parts)
     copies = [
         Copy(place, one, len(own.keys() & set(sites.guide[one.sites].tolist())))
         for one in found
-        if one is not place and one.is_annotated == place.is_annotated
+        if not any(one is part for part in parts)
+        and not (_beside(one, place) and least <= one.first <= one.last <= most)
+        and (one.is_annotated == place.is_annotated or one.explained > place.explained)
     ]
     copy = max(copies, key=lambda one: one.shared, default=None)
     return own, copy if copy and 2 * copy.shared >= guides else None
+
+
+def _parts(sites: Sites, place: Locus, found: Sequence[Locus]) -> list[Locus]:
+    """A place, and others that continue its gene.
+
+    A sequence that the gene has several times ends a chain, and the exons behind it are in another
+    one. In a draft genome the gene may be on two contigs.
+    """
+    parts = [place]
+    for one in sorted(found, key=lambda one: -len(one.sites)):
+        guides = np.concatenate([sites.guide[part.sites] for part in parts])
+        there = sites.guide[one.sites]
+        is_new = ~np.isin(there, guides)
+        new, shared = there[is_new], np.count_nonzero(~is_new)
+        if not len(new) or one is place:
+            continue
+        if _beside(one, place):
+            cut = np.concatenate(
+                [*(sites.cut[part.sites] for part in parts), sites.cut[one.sites[is_new]]]
+            )
+            order = np.concatenate([guides, new])[np.argsort(cut, kind="stable")]
+            # Where it has most of the gene again it is a copy.
+            continues = bool(2 * shared <= len(guides) and (np.diff(order) > 0).all())
+        else:
+            continues = bool(not shared and (new[0] > guides.max() or new[-1] < guides.min()))
+        if continues:
+            parts.append(one)
+    return parts
+
+
+def _beside(one: Locus, other: Locus) -> bool:
+    return (one.chromosome, one.strand) == (other.chromosome, other.strand)
 
 
 def loci(sites: Sites, guides: int) -> list[Locus]:
@@ -106,10 +145,11 @@ def loci(sites: Sites, guides: int) -> list[Locus]:
 def home(found: Sequence[Locus]) -> Locus:
     """The place of the gene, of one or more.
 
-    It is that of the annotation, else of those that compete the one with introns. A coding sequence
-    explains its own place best: a copy has changed since.
+    It is that of the annotation, unless another explains twice as much; else of those that compete
+    the one with introns. A coding sequence explains its own place best: a copy has changed since.
     """
-    known = [one for one in found if one.is_annotated] or found
+    most = max(one.explained for one in found)
+    known = [one for one in found if one.is_annotated and 2 * one.explained >= most] or found
     least = COMPETES * max(one.explained for one in known)
     competing = (one for one in known if one.explained >= least)
     return max(competing, key=lambda one: (one.introns, one.explained))
@@ -139,6 +179,7 @@ def _chain(guide: np.ndarray) -> np.ndarray:
 
 def _locus(sites: Sites, chain: np.ndarray) -> Locus:
     is_intron = np.diff(sites.shift[chain]) >= INTRON
+    is_intron[[0, -1] if len(is_intron) else []] = False  # a single site may be one by chance
     across = (np.diff(sites.guide[chain]) - 1)[is_intron]
     cuts = np.abs(sites.cut[chain])
     return Locus(

@@ -182,8 +182,58 @@ def test_a_place_with_introns_competes_with_nine_tenths(explained: int, chosen: 
         Locus(1, 0, 0, 0, none, 2, explained, False),
     ]
     assert home(found) is found[chosen]
-    known = found[0]._replace(is_annotated=True, explained=5)
+    known = found[0]._replace(is_annotated=True, explained=50)
     assert home([*found, known]) is known
+    paralog = known._replace(explained=49)
+    assert home([*found, paralog]) is found[chosen]
+
+
+def test_exons_behind_a_sequence_that_the_gene_has_several_times_belong_to_it() -> None:
+    for strand in (0, 1):
+        turn = -1 if strand else 1
+        real = gene(50_000, 1, strand)
+        again = [
+            (guide, 1, strand, place + turn * 100 * times, False)
+            for guide, _, _, place, _ in real
+            for times in range(4)
+            if 15 <= guide < 25
+        ]
+        rest = [
+            (guide, 1, strand, place + turn * 300 * (guide >= 25), False)
+            for guide, _, _, place, _ in real
+            if not 15 <= guide < 25
+        ]
+        found = sites(*again, *rest)
+        own, rival = own_sites_of(found, GUIDES)
+        assert sorted(own) == sorted(row[0] for row in real)
+        assert rival is None
+        assert [found.cut[own[row[0]]] * turn for row in rest] == [row[3] for row in rest]
+
+
+def test_a_gene_may_be_on_two_contigs_but_not_with_guides_of_one_on_the_other() -> None:
+    real = gene(50_000, 1)
+    first = real[:20]
+    second = [(guide, 2, 1, 99_000 - 10 * guide, known) for guide, *_, known in real[20:]]
+    found = sites(*first, *second)
+    own, rival = own_sites_of(found, GUIDES)
+    assert places(found, own) == expected([*first, *second])
+    assert rival is None
+    fragment = [(guide, 2, 0, 10 * guide, False) for guide in range(18, GUIDES)]
+    found = sites(*first, *fragment)
+    assert places(found, own_sites_of(found, GUIDES)[0]) == expected(first)
+
+
+def test_some_single_sites_of_a_gene_that_is_not_there_are_no_guides_own() -> None:
+    strays = [(guide, guide, 0, 5000, False) for guide in (3, 17, 30)]
+    assert own_sites_of(sites(*strays), GUIDES) == ({}, None)
+
+
+def test_a_single_site_behind_a_gap_makes_no_intron() -> None:
+    whole, other = copy(7000, 1), copy(3000, 2, without=range(37, GUIDES))
+    found = sites(*whole, *other, (39, 2, 0, 900_000, False))
+    own, rival = own_sites_of(found, GUIDES)
+    assert places(found, own) == expected(whole)
+    assert rival is not None
 
 
 def test_half_is_enough() -> None:
