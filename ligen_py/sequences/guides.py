@@ -22,8 +22,8 @@ GENOME_LINE, PATTERN_LINE = 1, 2
 LENGTH = 20
 """Letters of a guide of Cas9."""
 
-CAS9 = "N" * LENGTH + "NRG"
-"""The pattern by default: such a guide and its PAM."""
+CAS9 = re.compile("N{20}N[^N]{2}")
+"""Patterns of Cas9: such a guide and its PAM, as NRG, which is the default, or NGG."""
 
 LONGEST = 62
 """Longest pattern: with a bulge a site fits two words of 32 bases."""
@@ -315,8 +315,8 @@ def as_query(
 def _padded(found: Sequence[Listed], pattern: str, path: Path) -> list[str]:
     """The guides as long as the pattern: those without their PAM get N there.
 
-    Of the pattern by default it is known where the guide ends, so one that is shorter than 20
-    letters gets N in front, and stays beside its PAM.
+    Of a pattern of Cas9 it is known where the guide ends, so one that is shorter than 20 letters
+    gets N in front, and stays beside its PAM.
     """
     pam_first = begins_with_pam(pattern)
     bare = sorted((one for one in found if len(one.sequence) < len(pattern)),
@@ -324,7 +324,8 @@ def _padded(found: Sequence[Listed], pattern: str, path: Path) -> list[str]:
     if not (bare and pattern.strip("N")):
         return [in_pattern(one.sequence, pattern, pam_first) for one in found]
     shortest, longest = (len(one.sequence) for one in (bare[0], bare[-1]))
-    size = LENGTH if pattern == CAS9 and longest <= LENGTH else shortest
+    is_cas9 = CAS9.fullmatch(pattern) is not None
+    size = LENGTH if is_cas9 and longest <= LENGTH else shortest
     if shortest < longest != size:
         raise InputError(
             f"{path}, {bare[0].place}: guide {bare[0].sequence} has {shortest} letters, "
@@ -336,11 +337,11 @@ def _padded(found: Sequence[Listed], pattern: str, path: Path) -> list[str]:
     log.info("%s: guides of %s letters, beside the PAM %s", path, lengths, pam)
     between = len(pam) - len(pam.rstrip("N") if pam_first else pam.lstrip("N"))
     is_short = between > 1 and (pam_first or size < LENGTH)
-    if is_short or (pattern == CAS9 and size > LENGTH):
+    if is_short or (is_cas9 and size > LENGTH):
         log.warning(
             "%s: guides of %d letters are searched beside %s, the rest of the pattern %s; if this "
-            "is not their PAM, give another pattern, or write N at the other end of short guides",
-            *(path, size, pam, pattern),
+            "is not their PAM, give another pattern, or write N %s short guides",
+            *(path, size, pam, pattern, "behind" if pam_first else "in front of"),
         )
     width = len(pattern)
     letters = (one.sequence for one in found)

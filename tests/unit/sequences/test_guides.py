@@ -170,7 +170,7 @@ def test_the_pam_beside_guides_without_one_is_told(
     caplog.set_level("INFO")
     for guide, pattern, pam in (
         (GUIDE, PATTERN, "NRG"),
-        (GUIDE[1:], "N" * 21 + "GG", "NNGG"),
+        (GUIDE[1:], "N" * 21 + "GRRT", "NNGRRT"),
         (GUIDE, "TTTV" + "N" * 20, "TTTV"),
     ):  # fmt: skip
         path.write_text(f"a\t{guide}\n")
@@ -179,24 +179,25 @@ def test_the_pam_beside_guides_without_one_is_told(
         assert words in caplog.messages
 
 
-def test_a_short_guide_of_the_default_pattern_stays_beside_its_pam(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
+@pytest.mark.parametrize("pattern", [PATTERN, "N" * 21 + "GG"])
+def test_a_short_guide_of_cas9_stays_beside_its_pam(
+    pattern: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     """It was searched beside NNNRG: its own sites were missed."""
     path = tmp_path / "guides.tsv"
     path.write_text(f"a\t{GUIDE}\nb\t{GUIDE[3:]}\nc\t{GUIDE}TGG\nd\t{GUIDE[2:]}\n")
-    letters = [guide.sequence for guide in as_query(path, PATTERN, 4).guides]
+    letters = [guide.sequence for guide in as_query(path, pattern, 4).guides]
     padded = [f"{GUIDE}NNN", f"NNN{GUIDE[3:]}NNN", f"{GUIDE}TGG", f"NN{GUIDE[2:]}NNN"]
     assert letters == padded
     path.write_text(f"b\t{GUIDE[3:]}\n")
-    assert as_query(path, PATTERN, 4).guides[0].sequence == padded[1]
+    assert as_query(path, pattern, 4).guides[0].sequence == padded[1]
     assert not [one for one in caplog.records if one.levelname == "WARNING"]
 
 
 @pytest.mark.parametrize(
     ("guide", "pattern", "pam"),
     [
-        (GUIDE[1:], "N" * 21 + "GG", "NNGG"),
+        (GUIDE[1:], "N" * 21 + "GRRT", "NNGRRT"),
         (GUIDE + "A", PATTERN, "RG"),
         (GUIDE, "TTTV" + "N" * 23, "TTTVNNN"),
         (GUIDE, "N" * 22 + "GRRT", ""),
@@ -216,13 +217,13 @@ def test_a_guide_that_may_not_stand_beside_its_pam_is_warned_of(
 
 
 def test_guides_without_pam_have_one_length(tmp_path: Path) -> None:
-    """But for the pattern by default, of which it is known where a guide ends."""
-    other = "N" * 21 + "GG"
+    """But for patterns of Cas9, of which it is known where a guide ends."""
+    other = "N" * 21 + "GRRT"
     path = tmp_path / "guides.tsv"
-    path.write_text(f"a\t{GUIDE}\nb\t{GUIDE[3:]}\nc\t{GUIDE}TGG\n")
+    path.write_text(f"a\t{GUIDE}\nb\t{GUIDE[3:]}\nc\t{GUIDE}TGAGT\n")
     with pytest.raises(InputError, match=f"guide {GUIDE[3:]} has 17 letters, {GUIDE} 20: not both"):
         as_query(path, other, 4)
-    path.write_text(f"a\t{GUIDE}\nb\tNNN{GUIDE[3:]}\nc\t{GUIDE}TGG\n")
+    path.write_text(f"a\t{GUIDE}\nb\tNNN{GUIDE[3:]}\nc\t{GUIDE}TGAGT\n")
     assert len(as_query(path, other, 4).guides) == 3
     # Without a PAM they may end anywhere.
     path.write_text(f"a\t{GUIDE}\nb\t{GUIDE[3:]}\n")
