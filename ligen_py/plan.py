@@ -205,7 +205,6 @@ def _docking(plan: Workplan, options: argparse.Namespace) -> None:
     """What docking the libraries into the targets would cost."""
     with tempfile.TemporaryDirectory() as name:
         work = Path(name)
-        (work / "pockets").mkdir()
         print("\nPockets")
         _show(_pockets(plan, work), "<>>>>")
         print(f"\nLibraries, from {options.sample} records of each")
@@ -261,6 +260,7 @@ def _text(value: Any) -> str:
 
 def _pockets(plan: Workplan, work: Path) -> Iterator[tuple[str, ...]]:
     yield "pocket", "atoms in and around the box", "atoms removed", "anchors", "notes"
+    (work / "pockets").mkdir()
     for name in plan.pockets:
         output = _pocket(name, work)
         site = {"structure": plan.structure(name), "site": plan.site(name)}

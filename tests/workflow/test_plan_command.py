@@ -299,7 +299,7 @@ def test_removed_atoms_are_counted(folder: Path) -> None:
     described = Workplan.of(CONFIG, "c.yaml", folder)
     names, values = plan._pockets(described, folder)
     shown = dict(zip(names, values, strict=True))
-    audit = read(folder / "dhfr.h5", POCKET, Audit)
+    audit = read(folder / "pockets" / "dhfr.h5", POCKET, Audit)
     kept = int(audit.atoms[audit.action == "kept"].sum())
     assert shown["atoms in and around the box"] == str(kept)
     removed = audit.atoms[audit.action == "dropped"]
