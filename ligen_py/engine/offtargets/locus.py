@@ -66,7 +66,8 @@ class Copy(NamedTuple):
 def own_sites_of(sites: Sites, guides: int) -> tuple[dict[int, int], Copy | None]:
     """The own site of each of a gene's guides that has one, and the copy of the gene if any.
 
-    A copy is not returned where the annotation has only one of the two places.
+    A copy is not returned where the annotation has only one of the two places, unless the copy
+    explains more of the guides.
     """
     found = loci(sites, guides)
     if not found:  # a repeat has any of its sites, other guides have none
@@ -78,7 +79,8 @@ def own_sites_of(sites: Sites, guides: int) -> tuple[dict[int, int], Copy | None
     own: dict[int, int] = {}
     for part in parts:
         own = dict(_at(sites, part)) | own
-    least, most = min(part.first for part in parts), max(part.last for part in parts)
+    near = [part for part in parts if _beside(part, place)]
+    least, most = min(part.first for part in near), max(part.last for part in near)
     copies = [
         Copy(place, one, len(own.keys() & set(sites.guide[one.sites].tolist())))
         for one in found
@@ -96,25 +98,24 @@ def _parts(sites: Sites, place: Locus, found: Sequence[Locus]) -> list[Locus]:
     A sequence that the gene has several times ends a chain, and the exons behind it are in another
     one. In a draft genome the gene may be on two contigs.
     """
-    parts = [place]
-    for one in sorted(found, key=lambda one: -len(one.sites)):
-        guides = np.concatenate([sites.guide[part.sites] for part in parts])
-        there = sites.guide[one.sites]
-        is_new = ~np.isin(there, guides)
-        new, shared = there[is_new], np.count_nonzero(~is_new)
-        if not len(new) or one is place:
+    parts, here, known = [place], place.sites, sites.guide[place.sites]
+    others = (one for one in found if one is not place)
+    for one in sorted(others, key=lambda one: -len(one.sites)):
+        new = one.sites[~np.isin(sites.guide[one.sites], known)]
+        if not len(new):
             continue
+        shared, guides = len(one.sites) - len(new), sites.guide[new]
+        together = np.concatenate([here, new])
         if _beside(one, place):
-            cut = np.concatenate(
-                [*(sites.cut[part.sites] for part in parts), sites.cut[one.sites[is_new]]]
-            )
-            order = np.concatenate([guides, new])[np.argsort(cut, kind="stable")]
+            order = sites.guide[together[np.argsort(sites.cut[together], kind="stable")]]
             # Where it has most of the gene again it is a copy.
-            continues = bool(2 * shared <= len(guides) and (np.diff(order) > 0).all())
+            continues = 2 * shared <= len(known) and bool((np.diff(order) > 0).all())
         else:
-            continues = bool(not shared and (new[0] > guides.max() or new[-1] < guides.min()))
+            continues = not shared and bool(guides[0] > known.max() or guides[-1] < known.min())
         if continues:
             parts.append(one)
+            known = np.concatenate([known, guides])
+            here = together if _beside(one, place) else here
     return parts
 
 

@@ -210,6 +210,18 @@ def test_exons_behind_a_sequence_that_the_gene_has_several_times_belong_to_it() 
         assert [found.cut[own[row[0]]] * turn for row in rest] == [row[3] for row in rest]
 
 
+def test_a_gene_may_have_two_such_sequences() -> None:
+    repeats = (range(3, 8), range(15, 25))
+    rows = []
+    for guide, chromosome, strand, place, known in gene(50_000):
+        behind = sum(200 for some in repeats if guide >= some.stop)
+        times = 3 if any(guide in some for some in repeats) else 1
+        rows += [(guide, chromosome, strand, place + behind + 100 * n, known) for n in range(times)]
+    own, rival = own_sites_of(sites(*rows), GUIDES)
+    assert sorted(own) == sorted({row[0] for row in rows})
+    assert rival is None
+
+
 def test_a_gene_may_be_on_two_contigs_but_not_with_guides_of_one_on_the_other() -> None:
     real = gene(50_000, 1)
     first = real[:20]
