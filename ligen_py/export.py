@@ -49,7 +49,10 @@ class Inputs(NamedTuple):
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the stage from a command line; returns the exit code."""
     parser = cli.parser("ligen_py.export", __doc__, ExportSettings)
-    parser.add_argument("--campaign", type=cli.input_file, required=True, help="file to read")
+    campaign = parser.add_mutually_exclusive_group(required=True)
+    what = "campaign file of `aggregate`"
+    campaign.add_argument("file", metavar="campaign", nargs="?", type=cli.input_file, help=what)
+    campaign.add_argument("--campaign", type=cli.input_file, help="the same, as the workflow says")
     parser.add_argument(
         "--manifest", type=cli.input_file, help="if given, what the campaign must be made from"
     )
@@ -71,7 +74,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _stage(options: argparse.Namespace) -> None:
     settings: ExportSettings = cli.settings_from(ExportSettings, options)
-    inputs = Inputs(options.campaign, options.manifest, networks=options.networks)
+    campaign = options.file or options.campaign
+    inputs = Inputs(campaign, options.manifest, networks=options.networks)
     if options.pose:
         _write_pose(inputs, options.pose, options.output)
         return

@@ -82,7 +82,7 @@ def campaign(aggregated: tuple[Path, list[PartFiles]], tmp_path: Path) -> Path:
 
 def run(campaign: Path, *flags: str) -> int:
     folder = campaign.parent / "export"
-    return export.main(["--campaign", str(campaign), "--output", str(folder), "--quiet", *flags])
+    return export.main([str(campaign), "--output", str(folder), "--quiet", *flags])
 
 
 def table(campaign: Path) -> list[dict[str, str]]:

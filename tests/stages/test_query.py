@@ -207,15 +207,17 @@ def test_an_answer_that_is_cut_says_so(
     """A file of the ten best of all that fit looked like one of all."""
     monkeypatch.setattr(question, "LIMIT", 2)
     said = "a: the first 2 of those that fit; --limit 0 gives all\n"
-    output = ["--output", str(campaign.parent / "answer.csv")]
+    file = campaign.parent / "answer.csv"
+    output = ["--output", str(file)]
     for words, expected in (
         (["--where", "score > 0"], said),
         (["--smarts", "C"], said),
-        (output, said),
+        (output, f"{said}wrote 2 rows into {file}\n"),
         (["--where", "score > 7"], ""),
         (["--smarts", "C=O"], ""),
         (["--where", "score > 0", "--limit", "2"], ""),
-        (["--where", "score > 0", "--limit", "0", *output], ""),
+        (["--where", "score > 0", "--limit", "0", *output], f"wrote 4 rows into {file}\n"),
+        (["--where", "score > 0", "--limit", "0", *output, "--quiet"], ""),
         (["--name", "ethanol", "butane", "amine"], ""),
         ([], ""),
     ):

@@ -2,6 +2,7 @@
 
 import io
 import json
+import logging
 import shutil
 import sys
 from collections.abc import Iterator, Mapping
@@ -13,6 +14,8 @@ import numpy as np
 from ligen_py.errors import UsageError
 from ligen_py.store.files.text import csv_line, harmless, write_texts
 from ligen_py.summary.table import NAME_WIDTH, cut, readable, table
+
+log = logging.getLogger("ligen_py")
 
 LEAST_NAME = 12
 """Characters to which texts of a table are cut before columns are left out."""
@@ -29,8 +32,9 @@ NaN or None where there is no value.
 
 def write_answer(answer: Answer, form: str, output: Path | None) -> None:
     """Write an answer to a file, or print it; UsageError where a terminal cannot show it."""
+    rows = len(next(iter(answer.values()), ()))
     if form == "parquet":
-        _write_parquet(answer, output)
+        _write(_require_file(output), _parquet(answer), f"{rows} rows")
         return
     if form == "table":
         width = None
@@ -39,15 +43,20 @@ def write_answer(answer: Answer, form: str, output: Path | None) -> None:
         lines: Iterator[str] = (f"{line}\n" for line in table_of(answer, width))
     else:
         lines = {"csv": _csv, "tsv": _tsv, "jsonl": _jsonl}[form](answer)
-    write_lines(lines, output)
+    write_lines(lines, output, f"{rows} rows")
 
 
-def write_lines(lines: Iterator[str], output: Path | None) -> None:
-    """Write text to a file, or print it."""
+def write_lines(lines: Iterator[str], output: Path | None, what: str) -> None:
+    """Print text, or write it to a file and say what was written."""
     if output is None:
         sys.stdout.writelines(lines)
     else:
-        write_texts(output.parent, {output.name: lines})
+        _write(output, lines, what)
+
+
+def _write(output: Path, content: Iterator[str] | bytes, what: str) -> None:
+    write_texts(output.parent, {output.name: content})
+    log.info("wrote %s into %s", what, output)
 
 
 def table_of(answer: Answer, width: int | None) -> Iterator[str]:
@@ -157,11 +166,16 @@ def _number(value: Any) -> int | float | None:
     return None if np.isnan(value) else float(str(value))  # the shortest digits of a float32
 
 
-def _write_parquet(answer: Answer, output: Path | None) -> None:
+def _parquet(answer: Answer) -> bytes:
     from pyarrow import BufferOutputStream, parquet
 
-    if output is None:
-        raise UsageError("--format parquet: is no text; name a file: --output FILE")
     stream = BufferOutputStream()
     parquet.write_table(arrow(answer), stream)
-    write_texts(output.parent, {output.name: stream.getvalue().to_pybytes()})
+    content: bytes = stream.getvalue().to_pybytes()
+    return content
+
+
+def _require_file(output: Path | None) -> Path:
+    if output is None:
+        raise UsageError("--format parquet: is no text; name a file: --output FILE")
+    return output

@@ -48,7 +48,8 @@ def answer(options: argparse.Namespace) -> None:
         if not any(map(len, found)) and not any(len(left.name) for left in named):
             print("no ranked molecule fits", file=sys.stderr)
         if form == "sdf":
-            write_lines(_sdf(campaign, targets, found), options.output)
+            poses = f"{sum(map(len, found))} poses"
+            write_lines(_sdf(campaign, targets, found), options.output, poses)
             return
         parts = []
         for molecules, rows, left in zip(targets, found, named, strict=True):
