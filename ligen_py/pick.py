@@ -76,20 +76,29 @@ def _run(options: argparse.Namespace) -> None:
             kinds = {".csv": lambda: _csv(target, rows), ".sdf": lambda: _sdf(rows)}
             text = kinds.get(output.suffix.lower(), lambda: _smiles(rows))()
             write_texts(output.parent, {output.name: text})
-    if len(chosen) < options.count:
-        more = target.stored < target.size
+    advice = _advice(options, len(chosen), target)
+    if advice:
+        log.warning(
+            "picked %d, not %d, of the %d molecules with poses in the campaign; %s",
+            *(len(chosen), options.count, target.stored, ", or ".join(advice)),
+        )
+    else:
+        log.info("picked %d of %d molecules", len(chosen), target.stored)
+
+
+def _advice(options: argparse.Namespace, chosen: int, target: TargetReader) -> list[str]:
+    """What would give more molecules, where fewer were chosen than asked for and there are more."""
+    advice = []
+    if chosen < min(options.count, target.stored):
         limits = [f"--max-per-scaffold {options.max_per_scaffold}"]
         if options.max_similarity < 1:
             limits.append(f"--max-similarity {options.max_similarity:g}")
         if options.undoubted:
             limits.append("--undoubted")
-        log.warning(
-            "picked %d, not %d, of the %d molecules with poses in the campaign; loosen %s%s",
-            *(len(chosen), options.count, target.stored, ", ".join(limits)),
-            ", or set a larger aggregate.top_poses and run again" if more else "",
-        )
-    else:
-        log.info("picked %d of %d molecules", len(chosen), target.stored)
+        advice.append(f"loosen {', '.join(limits)}")
+    if chosen < options.count and target.stored < target.size:
+        advice.append("set a larger aggregate.top_poses and run again")
+    return advice
 
 
 def _name(options: argparse.Namespace, campaign: CampaignReader) -> str:

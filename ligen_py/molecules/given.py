@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from rdkit import Chem, rdBase
 
 from ligen_py.molecules.export import one_line, sdf_text
-from ligen_py.molecules.library.record import smiles_record
+from ligen_py.molecules.library.record import smiles_record, split_smiles
 from ligen_py.molecules.ligands.standardising import smiles_with_groups
 from ligen_py.records.ledger import Reason
 
@@ -41,7 +41,7 @@ def is_molecule(value: Any) -> bool:
 def is_smiles(text: str) -> bool:
     """Whether RDKit reads a text as SMILES, with or without a name behind it."""
     with rdBase.BlockLogs():
-        record = smiles_record(1, "", text, "")
+        record = smiles_record(1, "", split_smiles(text)[0], "")
         return record.reason == Reason.NONE and Chem.MolFromSmiles(record.text) is not None
 
 
@@ -73,12 +73,11 @@ def _is_missing(value: Any) -> bool:
 
 
 def _of_text(text: str) -> Given:
-    words = one_line(text).strip()
-    smiles = smiles_record(1, "", words, "")
-    if smiles.reason != Reason.NONE:
-        raise NoMoleculeError(smiles.text)
-    name = words[len(smiles.text) :].strip()
-    return Given(name or smiles.text, smiles.text)
+    smiles, name = split_smiles(one_line(text))
+    record = smiles_record(1, "", f"{smiles} {name}" if name.startswith("|") else smiles, "")
+    if record.reason != Reason.NONE:
+        raise NoMoleculeError(record.text)
+    return Given(name or smiles, smiles)
 
 
 def _of_molecule(mol: Chem.Mol) -> Given:

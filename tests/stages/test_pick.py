@@ -51,6 +51,8 @@ def test_the_best_of_each_scaffold_go_to_the_terminal(
     assert "picked 3, not 4, of the 6 molecules" in said.err
     # Every molecule has a stored pose already.
     assert said.err.endswith("; loosen --max-per-scaffold 1\n")
+    assert run(campaign, "--count", "40", "--max-per-scaffold", "6") == 0
+    assert capsys.readouterr().err == "picked 6 of 6 molecules\n"
 
 
 def test_the_ending_chooses_the_format(campaign: Path, tmp_path: Path) -> None:

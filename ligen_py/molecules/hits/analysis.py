@@ -16,7 +16,7 @@ from ligen_py.molecules.hits.strain import strain
 from ligen_py.molecules.interactions.contacts import Contact, contacts
 from ligen_py.molecules.interactions.ligand import ligand_groups
 from ligen_py.molecules.interactions.receptor import Surroundings, surroundings
-from ligen_py.molecules.ligands.states import acid_centres, with_equal_oxygens
+from ligen_py.molecules.ligands.states import acid_centres, open_stereo
 from ligen_py.molecules.stored import molecule_of
 from ligen_py.molecules.workers import ordered_map
 from ligen_py.records.site import Site
@@ -125,8 +125,7 @@ def _order(bond: Chem.Bond) -> int:
 
 def _left_open(parent: Chem.Mol, mol: Chem.Mol) -> tuple[int, str]:
     """How many stereocentres and double bonds the parent leaves open; all labels of the pose."""
-    found = Chem.FindPotentialStereo(with_equal_oxygens(parent))
-    count = sum(one.specified == Chem.StereoSpecified.Unspecified for one in found)
+    count = open_stereo(parent)
     count += sum(len(group.GetAtoms()) for group in parent.GetStereoGroups())
     if not count:
         return 0, ""

@@ -137,11 +137,21 @@ def extra_text(pairs: Iterable[tuple[str, str]]) -> str:
     return json.dumps(kept, ensure_ascii=False) if kept else ""
 
 
+def split_smiles(text: str) -> tuple[str, str]:
+    """The SMILES that a text begins with, ChemAxon's extension included, and what stands behind it.
+
+    >>> split_smiles("CC(F)O |&1:1|  my name")
+    ('CC(F)O |&1:1|', 'my name')
+    """
+    text = text.strip()
+    smiles = _SMILES.match(text)[0]  # type: ignore[index]  # matches any text
+    return smiles, text[len(smiles) :].strip()
+
+
 def smiles_record(line: int, name: str, cell: str, extra: str) -> Record:
     """The record of a cell with a SMILES, with or without ChemAxon's extension."""
     name = named(line, name)
-    found = _SMILES.match(cell.strip())
-    smiles = found[0] if found else ""
+    smiles, behind = split_smiles(cell)
     if not smiles:
         said = "there is no SMILES"
         return Record(line, name, said, extra=extra, reason=Reason.NO_STRUCTURE)
@@ -149,6 +159,10 @@ def smiles_record(line: int, name: str, cell: str, extra: str) -> Record:
         said = (
             "the extension behind the SMILES has no second '|'; in a table quote a cell with commas"
         )
+        return Record(line, name, said, extra=extra, reason=Reason.UNPARSABLE)
+    if behind and not behind.startswith("|"):  # not a faulty extension, which says nothing
+        # A SMILES with a blank in it would be another molecule.
+        said = f"behind the SMILES, in the same cell, stands more: {clean_name(behind)[:80]}"
         return Record(line, name, said, extra=extra, reason=Reason.UNPARSABLE)
     if len(smiles) > RECORD_LIMIT:
         said = f"the SMILES has {len(smiles)} characters, at most {RECORD_LIMIT}"

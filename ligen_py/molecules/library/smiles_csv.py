@@ -25,17 +25,21 @@ SEPARATORS = "\t,;|"
 QUOTED_LINES = 100
 """Most lines of one row; a quote that is open for longer is an ordinary character."""
 
-_LEAD = re.compile(
-    rf"([^{WHITE},]*(?:[{WHITE}]+\|[^|]*\|(?=[{WHITE},]|$))?)([{WHITE},]*)(.*)", re.DOTALL
-)
-"""A line's SMILES with ChemAxon's extension (stereo groups, labels), a gap, and the rest."""
+_LEAD = re.compile(r"([^\s,]*(?:\s+\|[^|]*\|(?=[\s,]|$))?)([\s,]*)(.*)", re.DOTALL)
+"""A line's SMILES with ChemAxon's extension (stereo groups, labels), a gap, and the rest.
 
+A gap of the web may be a blank at which no line breaks.
+"""
 
 _OF_EXCEL = re.compile(rb'"?sep=.?"?', re.IGNORECASE)
 """A line above the header that gives Excel the separator, which is stripped if it is a tab."""
 
 _QUOTED = re.compile(r'"[^"]*"')
 """A cell in quotes, in which a line may end."""
+
+
+_QUOTED_FIRST = re.compile(r'"[^"]*"([\t, ]?)')
+"""A line that begins with a cell in quotes, as no SMILES does, and the separator behind it."""
 
 
 class Layout(NamedTuple):
@@ -83,7 +87,7 @@ def layout_of(path: Path, columns: Columns, is_csv: bool) -> Layout:
     asked = [name for name in (columns.smiles_column, columns.name_column) if name]
     if any(name.isdecimal() for name in asked):
         return Layout(-1, separator, is_csv, (), *_numbers(path, columns), columns)
-    cells = _words(words) if separator == " " else split_csv(words, separator)
+    cells = split_csv(words, separator) if separator != " " or '"' in words else _words(words)
     if not (is_csv or asked or _is_header(cells)):
         return Layout(-1, "", False, (), 0, 1, columns)
     names = _distinct(cells)
@@ -128,7 +132,8 @@ def _separator(words: str, is_csv: bool) -> str:
     contain other marks, such as "Name (German, French, English)".
     """
     if not is_csv:
-        return next((mark for mark in "\t," if mark in words), " ")
+        named = (mark for mark in ";|" if _names_smiles(words, mark))
+        return next((mark for mark in "\t," if mark in words), next(named, " "))
     bare = _QUOTED.sub("", words)
     return max(",\t;|", key=lambda mark: (_names_smiles(words, mark), bare.count(mark)))
 
@@ -268,17 +273,17 @@ def _cell(cells: Sequence[str], place: int) -> str:
 
 def _cells(words: str, layout: Layout) -> list[str]:
     if layout.separator in SEPARATORS and layout.separator:
-        if layout.is_csv or layout.separator == ",":
-            return split_csv(words, layout.separator)
-        return words.split(layout.separator)
-    words = words.strip(WHITE)
+        return split_csv(words, layout.separator)
+    words = words.strip()
+    if quoted := _QUOTED_FIRST.match(words):
+        return split_csv(words, layout.separator or quoted[1] or ",")
     if layout.smiles:
         return _words(words, len(layout.names) - 1)
     smiles, gap, rest = _LEAD.match(words).groups()  # type: ignore[union-attr]  # matches any text
     if layout.separator:
         more = _words(rest, len(layout.names) - 2)
     else:
-        more = split_csv(rest, ",") if "," in gap else rest.split("\t")
+        more = split_csv(rest, ",") if "," in gap else split_csv(rest, "\t")
     return [smiles, *more]
 
 
@@ -286,7 +291,7 @@ def _words(words: str, most: int = -1) -> list[str]:
     """Words between blanks; the last one has the rest if there are more than `most` + 1."""
     if most == 0:
         return [words]
-    return re.split(f"[{WHITE}]+", words.strip(WHITE), maxsplit=max(0, most))
+    return re.split(r"\s+", words.strip(), maxsplit=max(0, most))
 
 
 def split_csv(words: str, separator: str) -> list[str]:

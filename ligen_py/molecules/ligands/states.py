@@ -5,7 +5,7 @@ most as many as wanted. Heavy atoms keep their numbers and coordinates.
 """
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import combinations
 
 from rdkit import Chem
@@ -134,24 +134,43 @@ def undefined_stereo(mol: Chem.Mol) -> int:
     return int(GetStereoisomerCount(equal, options)) >> _cumulated(equal)
 
 
+def open_stereo(mol: Chem.Mol) -> int:
+    """Number of centres and double bonds whose stereochemistry a drawing leaves open.
+
+    RDKit also counts allenes, of whose bonds none has sides, C=N-H, whose sides interconvert, and
+    atoms of other than four neighbours.
+    """
+    centre = Chem.StereoType.Atom_Tetrahedral
+    equal = with_equal_oxygens(mol)
+    found = [one for one in Chem.FindPotentialStereo(equal) if one.specified in UNMARKED]
+    bonds = [bond for bond in _bonds_of(equal, found) if not (_is_cumulated(bond) or _is_nh(bond))]
+    return len(bonds) + sum(one.type == centre for one in found)
+
+
 def _cumulated(mol: Chem.Mol) -> int:
     """Bonds of allenes and the like that RDKit counts as open, though they have no sides."""
-    double = Chem.BondType.DOUBLE
     found = [one for one in Chem.FindPotentialStereo(mol) if one.specified in UNMARKED]
-    bonds = [
-        mol.GetBondWithIdx(one.centeredOn)
-        for one in found
-        if one.type == Chem.StereoType.Bond_Double
-    ]
-    return sum(
-        any(
-            other.GetBondType() == double and other.GetIdx() != bond.GetIdx()
-            for atom in (bond.GetBeginAtom(), bond.GetEndAtom())
-            for other in atom.GetBonds()
-            if atom.GetAtomicNum() == 6
-        )
-        for bond in bonds
+    return sum(map(_is_cumulated, _bonds_of(mol, found)))
+
+
+def _bonds_of(mol: Chem.Mol, found: Sequence[Chem.StereoInfo]) -> list[Chem.Bond]:
+    double = Chem.StereoType.Bond_Double
+    return [mol.GetBondWithIdx(one.centeredOn) for one in found if one.type == double]
+
+
+def _is_cumulated(bond: Chem.Bond) -> bool:
+    return any(
+        other.GetBondType() == Chem.BondType.DOUBLE and other.GetIdx() != bond.GetIdx()
+        for atom in (bond.GetBeginAtom(), bond.GetEndAtom())
+        for other in atom.GetBonds()
+        if atom.GetAtomicNum() == 6
     )
+
+
+def _is_nh(bond: Chem.Bond) -> bool:
+    """Whether one end is a nitrogen with hydrogens alone; hydrogens may be atoms."""
+    ends = bond.GetBeginAtom(), bond.GetEndAtom()
+    return any(atom.GetAtomicNum() == 7 and _is_end(atom) for atom in ends)
 
 
 def stereoisomers(mol: Chem.Mol, most: int, seed: int) -> Iterator[Chem.Mol]:

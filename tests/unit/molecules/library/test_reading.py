@@ -191,6 +191,14 @@ def read(path: Path, **columns: object) -> list[tuple[str, str, dict[str, str]]]
         ("joined.csv", "CatalogID,SMILES\nZ1,CCO\n", ("CCO", "Z1", {})),
         ("molport.txt", "SMILES\tMOLPORTID\nCCO\tM1\n", ("CCO", "M1", {})),
         ("first.csv", '"p\nq"|id|SMILES\n1|a|CCO\n', ("CCO", "a", {"p\nq": "1"})),
+        ("marks.smi", "SMILES;ID;price\nCCO;a;1,5\n", ("CCO", "a", {"price": "1,5"})),
+        ("bars.txt", "ID|SMILES\na|CCO\n", ("CCO", "a", {})),
+        ("r.smi", '"CCO"\t"a b"\t"3"\n', ("CCO", "a b", {"3": "3"})),
+        ("r_head.smi", '"SMILES"\t"ID"\n"CCO"\t"a b"\n', ("CCO", "a b", {})),
+        ("r_blank.smi", '"SMILES" "ID"\n"CCO" "a b"\n', ("CCO", "a b", {})),
+        ("r_comma.smi", '"CC(F)O |&1:1,3|","a"\n', ("CC(F)O |&1:1,3|", "a", {})),
+        ("inch.smi", 'CCO\t5" plate\n', ("CCO", '5" plate', {})),
+        ("web.smi", "CCO\u00a0the\u3000name\n", ("CCO", "the\u3000name", {})),
     ],
 )  # fmt: skip
 def test_tables_of_the_world(
@@ -476,3 +484,22 @@ def test_an_extension_that_a_comma_has_cut_fails_and_loses_no_mark(tmp_path: Pat
     (record,) = records(path)
     assert record.reason == Reason.UNPARSABLE
     assert "quote a cell with commas" in record.text
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.csv", 'smiles,id\n"CC(C)Cc1ccc(cc1) C(C)C(=O)O",a\n'),
+        ("lines.csv", 'smiles,id\n"CC(C)Cc1ccc(cc1)\nC(C)C(=O)O",a\n'),
+        ("a.smi", "smiles\tid\nCC(C)Cc1ccc(cc1) C(C)C(=O)O\ta\n"),
+        ("a.tsv", "smiles\tid\nCC(C)Cc1ccc(cc1)\u00a0C(C)C(=O)O\ta\n"),
+        ("extended.csv", 'smiles,id\n"CC(C)Cc1ccc(cc1) |&1:1| C(C)C(=O)O",a\n'),
+    ],
+)
+def test_a_cell_with_more_than_a_smiles_is_not_its_first_word(
+    tmp_path: Path, name: str, content: str
+) -> None:
+    """Half of a molecule was docked under the name of the whole."""
+    (record,) = records(written(tmp_path, name, content.encode()))
+    assert (record.name, record.reason) == ("a", Reason.UNPARSABLE)
+    assert record.text.endswith("in the same cell, stands more: C(C)C(=O)O")

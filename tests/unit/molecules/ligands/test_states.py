@@ -9,7 +9,12 @@ from rdkit.Chem.rdDistGeom import EmbedMolecule
 from ligen_py.molecules.library.reading import Record
 from ligen_py.molecules.ligands.drawn import _said
 from ligen_py.molecules.ligands.preparation import Prepared, prepare
-from ligen_py.molecules.ligands.states import stereoisomers, tautomers, undefined_stereo
+from ligen_py.molecules.ligands.states import (
+    open_stereo,
+    stereoisomers,
+    tautomers,
+    undefined_stereo,
+)
 from ligen_py.records.ledger import Reason, Status
 from ligen_py.settings.parse import ParseSettings
 from tests.placed import started
@@ -272,3 +277,20 @@ def test_isomers_drawn_by_lot_do_not_depend_on_the_writing() -> None:
     written = {Chem.MolToSmiles(drawn, canonical=False, rootedAtAtom=i) for i in (0, 3, 9)}
     assert len(written) == 3
     assert len({tuple(states(of(each))) for each in written}) == 1
+
+
+@pytest.mark.parametrize(
+    ("smiles", "count"),
+    [
+        ("N[C@@H](CCCNC(N)=N)C(=O)O", 0),
+        ("NC(CCCNC(N)=N)C(=O)O", 1),
+        ("NC(=N)c1ccccc1", 0),
+        ("FS(F)(F)(F)(F)c1ccccc1", 0),
+        ("CC=C=CCO", 0),
+        ("CC=CC(C)O", 2),
+        ("CC=NO", 1),
+        ("COP(=O)(O)OCC", 0),
+    ],
+)
+def test_only_what_a_chemist_can_draw_is_open(smiles: str, count: int) -> None:
+    assert open_stereo(Chem.MolFromSmiles(smiles)) == count
