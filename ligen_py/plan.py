@@ -53,7 +53,7 @@ from ligen_py.store.campaign.manifest import read_manifest
 from ligen_py.store.files.fresh import asked_again, is_fresh, stale
 from ligen_py.store.files.inputs import input_digests
 from ligen_py.store.files.read import bytes_used, read, read_columns, run_record
-from ligen_py.store.files.some_ligands import write_some
+from ligen_py.store.files.some_ligands import write_chosen, write_some
 from ligen_py.store.files.typed import read_typed
 from ligen_py.summary.table import table
 
@@ -67,6 +67,9 @@ JOB_MINUTES = (5, 60)
 
 ENOUGH = 50
 """Records one after another, none of them readable, that show that a file is no library."""
+
+LOOKED_AT = 5
+"""Files of a library from which records are looked at, where it has more records than these."""
 
 LOST = 10
 """Files that are missing, changed or old and are named one by one."""
@@ -96,6 +99,8 @@ class Sample:
     reasons: Counter[str] = field(default_factory=Counter)
     states: int = 0
     seen: int = 0
+    files: int = 1
+    """That the records seen are from."""
     seconds: float | None = None
     """Of one core, for the records seen; None where another campaign has parsed them."""
     bytes: int = 0
@@ -207,9 +212,9 @@ def _docking(plan: Workplan, options: argparse.Namespace) -> None:
         work = Path(name)
         print("\nPockets")
         _show(_pockets(plan, work), "<>>>>")
-        print(f"\nLibraries, from {options.sample} records of each")
+        print(f"\nLibraries, from about {options.sample} records of each")
         samples = {name: _look(plan, name, options, work) for name in plan.settings.libraries}
-        _show(_libraries(samples), "<>>>>><")
+        _show(_libraries(plan, samples), "<>>>>>><")
         for name, sample in samples.items():
             _require_use(plan, name, sample)
         largest = max(samples.values(), key=lambda sample: sample.states)
@@ -224,10 +229,11 @@ def _docking(plan: Workplan, options: argparse.Namespace) -> None:
                 print(line)
             _keep(_folder(options), samples, speed)
         else:
-            print(
-                "\nNo ligand of the samples can be docked: see the reasons above, or look at more "
-                "records with --sample"
+            seen = all(
+                sample.exact and sample.seen == sample.records for sample in samples.values()
             )
+            more = "" if seen else ", or look at more records with --sample"
+            print(f"\nNo ligand of the samples can be docked: see the reasons above{more}")
 
 
 def _keep(folder: Path, samples: dict[str, Sample], speed: dict[str, float]) -> None:
@@ -276,38 +282,63 @@ def _pockets(plan: Workplan, work: Path) -> Iterator[tuple[str, ...]]:
 
 
 def _look(plan: Workplan, library: str, options: argparse.Namespace, work: Path) -> Sample:
-    """Parse about as many records of a library's middle file as were asked for."""
+    """What becomes of about as many records of a library as were asked for.
+
+    They are from several of its files; of a library with fewer records, all of them.
+    """
     files = plan.files(library)
-    middle = files[len(files) // 2]
     output = work / f"library-{library}.h5"
     if plan.is_reused(library):
-        sizes = [len(_column(file.path, "ledger/status")) for file in files]
-        write_some(middle.path, np.arange(min(options.sample, sizes[len(files) // 2])), output)
-        return _sample(output, sum(sizes), True, len(plan.chunks(library)), None)
+        return _reused(plan, library, options.sample, output)
     settings = plan.parse_options(library)
     columns = Columns(**settings.model_dump(include=set(Columns._fields)))
     exact = sum(map(_bytes, files)) <= COUNTED or all(map(_is_parquet, files))
-    every = [count(file.path, columns) for file in files] if exact else []
-    if exact:
-        here = every[len(files) // 2]
-    elif _bytes(middle) <= COUNTED:
-        here = count(middle.path, columns)
-    else:
-        here = round(_bytes(middle) / BYTES_PER_RECORD[format_of(middle.path)])
-    parts = max(1, round(here / options.sample))
-    part = Part(parts // 2 + 1, parts)
-    inputs = {"input": middle.path, "part": part, "allow_empty": True}
-    started = time.perf_counter()
-    STAGES["parse"].run(inputs, settings, None, output)
-    seconds = time.perf_counter() - started
-    if _bytes(middle) > COUNTED and not exact:
-        here = len(_column(output, "ledger/status")) * parts
-    share = sum(file.size for file in files) / max(1, middle.size)
-    records = sum(every) if exact else round(here * share)
-    return _sample(output, records, exact, len(plan.chunks(library)), seconds)
+    held = {file: count(file.path, columns) for file in files} if exact else {}
+    records = sum(held.values())
+    whole = exact and records <= options.sample
+    some = files if whole else spread(files, options.sample)
+    seen: list[Path] = []
+    seconds, here = 0.0, 0
+    for file in some:
+        if not exact and _bytes(file) <= COUNTED:
+            held[file] = count(file.path, columns)
+        guess = held.get(file) or round(_bytes(file) / BYTES_PER_RECORD[format_of(file.path)])
+        parts = 1 if whole else max(1, round(guess * len(some) / options.sample))
+        part = Part(parts // 2 + 1, parts)
+        seen.append(work / f"library-{library}-{len(seen)}.h5")
+        started = time.perf_counter()
+        inputs = {"input": file.path, "part": part, "allow_empty": True}
+        STAGES["parse"].run(inputs, settings, None, seen[-1])
+        seconds += time.perf_counter() - started
+        here += held[file] if file in held else len(_column(seen[-1], "ledger/status")) * parts
+    together = [(path, row) for path in seen for row in range(len(_column(path, "ledger/status")))]
+    write_chosen(together, Run("parse", Section()), output, seen[0])
+    share = sum(file.size for file in files) / max(1, sum(file.size for file in some))
+    records = records if exact else round(here * share)
+    return _sample(output, records, exact, len(plan.chunks(library)), len(some), seconds)
 
 
-def _sample(output: Path, records: int, exact: bool, parts: int, seconds: float | None) -> Sample:
+def _reused(plan: Workplan, library: str, most: int, output: Path) -> Sample:
+    """The sample of a library that another campaign has parsed."""
+    files = plan.files(library)
+    sizes = {file.path: len(_column(file.path, "ledger/status")) for file in files}
+    some = spread(files, most)
+    each = -(-most // len(some))
+    chosen = [(file.path, row) for file in some for row in range(min(each, sizes[file.path]))]
+    write_chosen(chosen, Run("parse", Section()), output, files[0].path)
+    records, parts = sum(sizes.values()), len(plan.chunks(library))
+    return _sample(output, records, True, parts, len(some), None)
+
+
+def spread(files: Sequence[LibraryFile], most: int) -> list[LibraryFile]:
+    """At most so many of the files, and `LOOKED_AT`, from all over their list."""
+    count = min(len(files), LOOKED_AT, most)
+    return [files[(2 * place + 1) * len(files) // (2 * count)] for place in range(count)]
+
+
+def _sample(
+    output: Path, records: int, exact: bool, parts: int, files: int, seconds: float | None
+) -> Sample:
     """What stands in the ligands file of a sample."""
     entries: Entries = read(output, LIGANDS, Entries)
     ledger: Ledger = read(output, LIGANDS, Ledger)
@@ -320,6 +351,7 @@ def _sample(output: Path, records: int, exact: bool, parts: int, seconds: float 
         exact=exact,
         parts=parts,
         ligands=output,
+        files=files,
         reasons=reasons,
         states=len(ligands.entry),
         seen=len(entries.line),
@@ -364,8 +396,9 @@ def _is_parquet(file: LibraryFile) -> bool:
     return format_of(file.path) == "parquet"
 
 
-def _libraries(samples: dict[str, Sample]) -> Iterator[tuple[str, ...]]:
-    yield "library", "records", "parts", "seen", "ligands of these", "parse a core", "left out"
+def _libraries(plan: Workplan, samples: dict[str, Sample]) -> Iterator[tuple[str, ...]]:
+    counts = "records", "parts", "seen", "of files", "ligands of these", "parse a core"
+    yield "library", *counts, "left out"
     for name, sample in samples.items():
         left = ", ".join(f"{count} {reason}" for reason, count in sample.reasons.most_common())
         yield (
@@ -373,6 +406,7 @@ def _libraries(samples: dict[str, Sample]) -> Iterator[tuple[str, ...]]:
             f"{'' if sample.exact else 'about '}{sample.records:,}",
             f"{sample.parts:,}",
             str(sample.seen),
+            f"{sample.files} of {len(plan.files(name))}",
             str(sample.states),
             f"{sample.seen / sample.seconds:.1f}/s" if sample.seconds else "parsed before",
             left or "none",
@@ -394,7 +428,7 @@ def _speed(
         """So many records, from all over the sample."""
         output = work / "timed.h5"
         write_some(sample.ligands, docked[np.arange(count) * len(docked) // count], output)
-        return _sample(output, sample.records, sample.exact, sample.parts, None)
+        return _sample(output, sample.records, sample.exact, sample.parts, sample.files, None)
 
     timed = sample
     if len(docked) > FEW:

@@ -80,7 +80,8 @@ def test_what_a_campaign_costs_and_leaves_out(
     assert "sound, effort draft" in printed
     assert "num_restart 8" in printed
     row = next(line.split() for line in printed.splitlines() if line.startswith("  drugs "))
-    assert row[1:5] == ["5", "2", "5", "2"]  # records, parts, seen, ligands
+    # Records, parts, seen, of how many files, ligands.
+    assert row[1:8] == ["5", "2", "5", "1", "of", "1", "2"]
     for reason in ("1 unparsable", "1 duplicate of", "1 unsupported element"):
         assert reason in printed
     chunk_jobs = next(line for line in printed.splitlines() if "chunk jobs" in line)
@@ -250,6 +251,24 @@ def test_a_file_of_several_may_give_nothing(folder: Path) -> None:
     alone = Workplan.of(CONFIG, "c.yaml", folder)
     with pytest.raises(InputError, match="no record can be docked, of 3 looked at"):
         plan._require_use(alone, "drugs", sample)
+
+
+def test_records_of_several_files_are_looked_at(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A file that cannot be read, in the middle, told of the whole library."""
+    (folder / "several").mkdir()
+    for name in ("a", "b", "c", "d", "e", "f", "g"):
+        lines = "bad\n" * 20 if name == "d" else "CCO\nCCN\n" * 10
+        (folder / f"several/{name}.smi").write_text(lines)
+    config = {**CONFIG, "libraries": {"drugs": {"file": "several"}}}
+    (folder / "c.yaml").write_text(yaml.safe_dump(config))
+    for sample, seen in ((10, "140 7 10 5 of 7 8 "), (1000, "140 7 140 7 of 7 12 ")):
+        assert run(folder, "--sample", str(sample)) == 0
+        row = next(
+            line.split() for line in capsys.readouterr().out.splitlines() if " of 7 " in line
+        )
+        assert " ".join(row[1:]).startswith(seen)
 
 
 def test_a_small_sample_of_a_library_proves_nothing(folder: Path) -> None:
