@@ -423,10 +423,15 @@ def largest_fragment(mol: Chem.Mol) -> tuple[Chem.Mol, list[str]]:
     fragments = Chem.GetMolFrags(mol, asMols=True)
     chosen = min(fragments, key=_rank)
     others = [fragment for fragment in fragments if fragment is not chosen]
-    salts = Counter(canonical_smiles(part) for part in others if not _has_carbon(part))
-    parents = Counter(_neutral_smiles(part) for part in others if _has_carbon(part))
-    parents.pop(_neutral_smiles(chosen), None)  # valproate beside valproic acid is no other parent
-    return chosen, [*_listed("taken off", salts), *_listed(MIXTURE, parents)]
+    taken: Counter[str] = Counter()
+    parents: Counter[str] = Counter()
+    for part in others:
+        # Valproate beside valproic acid is no other parent.
+        if _has_carbon(part) and (parent := _neutral_smiles(part)) != _neutral_smiles(chosen):
+            parents[parent] += 1
+        else:
+            taken[canonical_smiles(part)] += 1
+    return chosen, [*_listed("taken off", taken), *_listed(MIXTURE, parents)]
 
 
 def _neutral_smiles(fragment: Chem.Mol) -> str:

@@ -296,6 +296,18 @@ def test_parents(smiles: str, parent: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("smiles", "notes"),
+    [
+        ("C1CC1.C1CC1.C1CC1", ["taken off: 2 C1CC1"]),
+        ("CC(=O)[O-].CC(=O)O.[Na+]", ["taken off: CC(=O)[O-], [Na+]"]),
+        ("CCCO.CCN.CCN", ["mixture, also of: 2 CCN"]),
+    ],
+)
+def test_no_fragment_goes_without_a_note(smiles: str, notes: list[str]) -> None:
+    assert largest_fragment(Chem.MolFromSmiles(smiles))[1] == notes
+
+
+@pytest.mark.parametrize(
     ("smiles", "reason", "detail"),
     [
         ("C1CC(", Reason.UNPARSABLE, "SMILES Parse Error: syntax error while parsing: C1CC("),
