@@ -99,6 +99,7 @@ def test_the_form_of_gpus_on_a_processor(
     device: Device, ensemble: Ensemble, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One lane a work-item, in work-groups: the same sums in the same order."""
+    leave_to_the_first(device)
     networks = [network(random_tensors("plain"))]
     monkeypatch.setattr(of_device, "LANES", {device.kind: 1})
     monkeypatch.setattr(of_device, "BATCH", {device.kind: 3})
