@@ -42,6 +42,7 @@ GROUPS = (
     ("[nH:1]1[nX2:3][c:2]2[c,n][c,n][c,n][c,n]c2[c,n]1", False),
     ("[nH:1]1[c:2][nX2:3]c(=[O,S])[o,s,nX3]1", False),
     ("[nH:1]1[c:2][nX2:3]c(=[O,S])cc1", False),
+    ("[nH:1]1[c:2](=[O,S])[nX2:3][c;!$(c(n)[#7,#8,#16])]cc1[NX3;+0]", False),
     ("[nH:1]1[o,nX3][c;!$(c=C)]c[c:2]1=[O:3]", False),
     ("[nH:1]1[c;!$(c=C)]c[c:2](=[O:3])[o,nX3]1", False),
     ("[CX4;H1,H2:1]1[CX3:2](=[O:3])[OX2,NX3][NX2]=[CX3]1", False),
@@ -97,9 +98,10 @@ SWAPPED = (
     "[OX2H:1][C:2]=!@[C:3]1[C:4](=[O:5])[#6]~*~*~[CX3]1=O",
     "[OX2H:1][C:2]=!@[C:3]!@[C:4]=[NX2:5][#6]",
     "[NX3H1:1]1[C:2]=[NX2:3][C:4](=[NX2:5])[NX3]1",
+    "[NX3H1:1]1[NX2:2]=[NX2:3][C:4](=[NX2:5])[NX3]1",
 )
 """Enols whose hydrogen belongs at the other end: 4-hydroxy-1,2-quinones, enols outside the ring of
-acylated diketones, and those of imines. Likewise a triazole that is not drawn aromatic."""
+acylated diketones, and those of imines. Likewise triazoles and tetrazoles that are not drawn aromatic."""
 STAYS = "[OX2H]c1cc2ccccc2cn1"
 HALOGENS = frozenset((9, 17, 35, 53))
 DONORS = frozenset((7, 8, 16))
