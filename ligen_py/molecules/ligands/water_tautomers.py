@@ -5,7 +5,9 @@ opposite a ring nitrogen, amines there as imines, imides as imidic acids, and am
 enols, also in five-rings that look aromatic then (oxindole as 2-hydroxyindole), and indoles with
 their hydrogen at C2, so that the benzene ring has none of its double bonds; 1-hydroxy-2-pyridones
 and pyrithiones are drawn as N-oxides; methylated enaminones and pyrazolones have a methylene group,
-and nitroethenediamines (ranitidine) are drawn as amidines. Water has a hundredth to a hundred
+and nitroethenediamines (ranitidine) are drawn as amidines; 2-(aminomethylene)-1,3-diketones as
+imines of an enol; hydrazones of 1,3-diketones and pyrazolones (tartrazine) as arylazo compounds, as
+which they are made. Water has a hundredth to a hundred
 thousandth of these, or less, and as little of 2H-indazoles (Elguero et al., "The Tautomerism of
 Heterocycles", 1976; Beak, Acc. Chem. Res. 10:186, 1977). Acids of phosphorus(III) have their
 hydrogen at phosphorus: phosphorous acid is HP(=O)(OH)2. Thio acids, of which water has the ion
@@ -43,6 +45,7 @@ GROUPS = (
     ("[nH:1]1[c:2][nX2:3]c(=[O,S])[o,s,nX3]1", False),
     ("[nH:1]1[c:2][nX2:3]c(=[O,S])cc1", False),
     ("[nH:1]1[c:2](=[O,S])[nX2:3][c;!$(c(n)[#7,#8,#16])]cc1[NX3;+0]", False),
+    ("[nH:1]1[nX2:3][c:2]([OX2H])c([NX2]=[NX2]c)c1", False),
     ("[nH:1]1[o,nX3][c;!$(c=C)]c[c:2]1=[O:3]", False),
     ("[nH:1]1[c;!$(c=C)]c[c:2](=[O:3])[o,nX3]1", False),
     ("[CX4;H1,H2:1]1[CX3:2](=[O:3])[OX2,NX3][NX2]=[CX3]1", False),
@@ -62,6 +65,9 @@ GROUPS = (
     ("[CX4:1](C=O)[C:2](=[CX3;H2:3])[NX3]", False),
     ("[CX4:1]([N+](=O)[O-])[C:2]([NX3])=[NX2:3]", False),
     ("[CX4:1](!@[CX3](=O)[#6])!@[CX3:2]([#6])=[NX2:3][#6]", False),
+    ("[CX4;H1:1]([CX3]=O)([CX3]=O)!@[CX3:2]=!@[NX2:3][#6]", False),
+    ("[CX4;H1:1]([CX3]=[O,S])[NX2:2]=[NX2:3]c", False),
+    ("[CX4;H1:1](C#N)[NX2:2]=[NX2:3]c", False),
 )
 """Pattern: 1 loses its hydrogen, 3 gets it, 2 is between or beside them, or gets it itself; and
 whether another of these groups comes first where a hydrogen can go two ways."""
@@ -97,11 +103,18 @@ SWAPPED = (
     "[OX2H:1][C:2]=!@[C:3]1[C:4](=[O:5])[CX3](=O)[#8X2,#7X3]*1",
     "[OX2H:1][C:2]=!@[C:3]1[C:4](=[O:5])[#6]~*~*~[CX3]1=O",
     "[OX2H:1][C:2]=!@[C:3]!@[C:4]=[NX2:5][#6]",
+    "[OX2H:1][#6:2]1=,:[#6:3](!@[CX3:4]=!@[NX2:5][#6])[#6](=O)~*~*1",
+    "[OX2H:1][#6:2]1=,:[#6:3](!@[CX3:4]=!@[NX2:5][#6])[#6](=O)~*~*~*1",
+    "[OX2H:1][C:2]=[C:3][NX2:4]=[NX2:5]c",
+    "[OX2H:1][c:2][c:3]([NX2:4]=[NX2:5]c)c=O",
+    "[OX2H:1][c:2]1[c:3]([NX2:4]=[NX2:5]c)c[c,n][nX3,o,s]1",
+    "[OX2H:1][c:2]1[c:3]([NX2:4]=[NX2:5]c)cc[c,n][nX3,o]1",
     "[NX3H1:1]1[C:2]=[NX2:3][C:4](=[NX2:5])[NX3]1",
     "[NX3H1:1]1[NX2:2]=[NX2:3][C:4](=[NX2:5])[NX3]1",
 )
 """Enols whose hydrogen belongs at the other end: 4-hydroxy-1,2-quinones, enols outside the ring of
-acylated diketones, and those of imines. Likewise triazoles and tetrazoles that are not drawn aromatic."""
+acylated diketones, those of imines, and those with an arylazo group, which are hydrazones. Likewise
+triazoles and tetrazoles that are not drawn aromatic. The marked atoms come first, in order."""
 STAYS = "[OX2H]c1cc2ccccc2cn1"
 HALOGENS = frozenset((9, 17, 35, 53))
 DONORS = frozenset((7, 8, 16))
@@ -176,16 +189,17 @@ def _first_enol(mol: Chem.Mol) -> Chem.Mol:
 
 
 def _with_other_enol(mol: Chem.Mol, match: tuple[int, ...]) -> Chem.Mol:
-    """The molecule with the hydrogen of an enol at its other oxygen."""
+    """The molecule with the hydrogen of an enol at its other end."""
     changed = Chem.RWMol(mol)
+    Chem.Kekulize(changed, clearAromaticFlags=True)
     single, double = Chem.BondType.SINGLE, Chem.BondType.DOUBLE
     for place, kind in enumerate((double, single, double, single)):
         bond = changed.GetBondBetweenAtoms(*match[place : place + 2])
         bond.SetStereo(Chem.BondStereo.STEREONONE)
         bond.SetBondType(kind)
-    for oxygen in (match[0], match[4]):
-        changed.GetAtomWithIdx(oxygen).SetNumExplicitHs(0)
-        changed.GetAtomWithIdx(oxygen).SetNoImplicit(False)
+    for end in (match[0], match[4]):
+        changed.GetAtomWithIdx(end).SetNumExplicitHs(0)
+        changed.GetAtomWithIdx(end).SetNoImplicit(False)
     Chem.SanitizeMol(changed)
     return changed.GetMol()
 
