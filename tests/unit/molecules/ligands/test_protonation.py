@@ -333,6 +333,16 @@ NAMED = {
     ),
     "phosphoramidic acid": ("NP(=O)(O)O", "NP(=O)([O-])O"),
     "nitrous acid": ("ON=O", "[O-]N=O"),
+    "3-methyl-3,4-dihydroquinazoline": ("CN1C=Nc2ccccc2C1", "CN1C=[NH+]c2ccccc2C1"),
+    "2-phenyl-3,4-dihydroquinazoline": (
+        "c1ccc(C2=Nc3ccccc3CN2)cc1",
+        "c1ccc(C2=[NH+]c3ccccc3CN2)cc1",
+    ),
+    "chlordiazepoxide": (
+        "CNC1=Nc2ccc(Cl)cc2C(c2ccccc2)=[N+]([O-])C1",
+        "CNC1=Nc2ccc(Cl)cc2C(c2ccccc2)=[N+]([O-])C1",
+    ),
+    "perimidine": ("C1=Nc2cccc3cccc(c23)N1", "C1=Nc2cccc3cccc(c23)N1"),
     "methane": ("C", "C"),
 }
 """Name -> SMILES, and the form that is most frequent at pH 7.4."""
@@ -514,6 +524,7 @@ MEASURED = {
     "(4-nitrophenyl)malononitrile": ("N#CC(C#N)c1ccc([N+](=O)[O-])cc1", 1.9),
     "tris(2-cyanoethyl)phosphine": ("N#CCCP(CCC#N)CCC#N", 1.4),
     "2-benzylpyridine": ("c1ccc(Cc2ccccn2)cc1", 5.1),
+    "3,4-dihydroquinazoline": ("C1NC=Nc2ccccc12", 9.2),
     "1-methylpyridinium-4-aldoxime, its charge apart": ("C[n+]1ccc(C=NO)cc1", 9.1),
 }
 """Name -> SMILES and the pKa of its strongest base, or weakest acid (CRC Handbook, Perrin 1981)."""
