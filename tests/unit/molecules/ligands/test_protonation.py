@@ -343,6 +343,23 @@ NAMED = {
         "CNC1=Nc2ccc(Cl)cc2C(c2ccccc2)=[N+]([O-])C1",
     ),
     "perimidine": ("C1=Nc2cccc3cccc(c23)N1", "C1=Nc2cccc3cccc(c23)N1"),
+    "Bay 41-4109": (
+        "COC(=O)C1=C(C)N=C(c2ncc(F)cc2F)NC1c1ccc(F)cc1Cl",
+        "COC(=O)C1=C(C)N=C(c2ncc(F)cc2F)NC1c1ccc(F)cc1Cl",
+    ),
+    "a dihydropyrimidine, N-methylated": (
+        "COC(=O)C1=C(C)N(C)C(c2ccccc2)=NC1c1ccccc1",
+        "COC(=O)C1=C(C)N(C)C(c2ccccc2)=NC1c1ccccc1",
+    ),
+    "a thiazolopyrimidine": (
+        "CCOC(=O)C1=C(C)N=C2SC=CN2C1c1ccccc1",
+        "CCOC(=O)C1=C(C)N=C2SC=CN2C1c1ccccc1",
+    ),
+    "a 2-aminodihydropyrimidine": (
+        "CCOC(=O)C1=C(C)NC(=N)NC1c1ccccc1",
+        "CCOC(=O)C1=C(C)NC(=[NH2+])NC1c1ccccc1",
+    ),
+    "dithiopurine": ("S=c1[nH]c(=S)c2[nH]cnc2[nH]1", "S=c1[n-]c(=S)c2[nH]cnc2[nH]1"),
     "methane": ("C", "C"),
 }
 """Name -> SMILES, and the form that is most frequent at pH 7.4."""
@@ -525,6 +542,10 @@ MEASURED = {
     "tris(2-cyanoethyl)phosphine": ("N#CCCP(CCC#N)CCC#N", 1.4),
     "2-benzylpyridine": ("c1ccc(Cc2ccccn2)cc1", 5.1),
     "3,4-dihydroquinazoline": ("C1NC=Nc2ccccc12", 9.2),
+    "2-hydroxypyrazine as a base": ("Cn1ccncc1=O", -0.1),
+    "3-hydroxypyridazine as a base": ("Cn1ncccc1=O", -1.8),
+    "phthalazinone as a base": ("Cn1ncc2ccccc2c1=O", -2.0),
+    "4-mercaptoquinazoline as a base": ("Cn1cnc2ccccc2c1=S", 1.5),
     "1-methylpyridinium-4-aldoxime, its charge apart": ("C[n+]1ccc(C=NO)cc1", 9.1),
 }
 """Name -> SMILES and the pKa of its strongest base, or weakest acid (CRC Handbook, Perrin 1981)."""
