@@ -360,6 +360,10 @@ NAMED = {
         "CCOC(=O)C1=C(C)NC(=[NH2+])NC1c1ccccc1",
     ),
     "dithiopurine": ("S=c1[nH]c(=S)c2[nH]cnc2[nH]1", "S=c1[n-]c(=S)c2[nH]cnc2[nH]1"),
+    "mizoribine": ("NC(=O)c1ncn(C2OC(CO)C(O)C2O)c1O", "NC(=O)c1ncn(C2OC(CO)C(O)C2O)c1[O-]"),
+    "pyrazofurin": ("NC(=O)c1[nH]nc(C2OC(CO)C(O)C2O)c1O", "NC(=O)c1[nH]nc(C2OC(CO)C(O)C2O)c1[O-]"),
+    "3-hydroxyquinazolin-4-one": ("O=c1c2ccccc2ncn1O", "O=c1c2ccccc2ncn1O"),
+    "6-aza-2-thiothymine": ("Cc1n[nH]c(=S)[nH]c1=O", "Cc1n[nH]c(=S)[n-]c1=O"),
     "methane": ("C", "C"),
 }
 """Name -> SMILES, and the form that is most frequent at pH 7.4."""
@@ -546,6 +550,10 @@ MEASURED = {
     "3-hydroxypyridazine as a base": ("Cn1ncccc1=O", -1.8),
     "phthalazinone as a base": ("Cn1ncc2ccccc2c1=O", -2.0),
     "4-mercaptoquinazoline as a base": ("Cn1cnc2ccccc2c1=S", 1.5),
+    "aspergillic acid": ("CCC(C)c1cnc(CC(C)C)c(=O)n1O", 5.5),
+    "1-hydroxyhypoxanthine": ("On1cnc2[nH]cnc2c1=O", 5.7),
+    "mizoribine": ("NC(=O)c1ncn(C2OC(CO)C(O)C2O)c1O", 6.75),
+    "5-azauracil": ("O=c1nc[nH]c(=O)[nH]1", 6.7),
     "1-methylpyridinium-4-aldoxime, its charge apart": ("C[n+]1ccc(C=NO)cc1", 9.1),
 }
 """Name -> SMILES and the pKa of its strongest base, or weakest acid (CRC Handbook, Perrin 1981)."""
