@@ -364,6 +364,14 @@ NAMED = {
     "pyrazofurin": ("NC(=O)c1[nH]nc(C2OC(CO)C(O)C2O)c1O", "NC(=O)c1[nH]nc(C2OC(CO)C(O)C2O)c1[O-]"),
     "3-hydroxyquinazolin-4-one": ("O=c1c2ccccc2ncn1O", "O=c1c2ccccc2ncn1O"),
     "6-aza-2-thiothymine": ("Cc1n[nH]c(=S)[nH]c1=O", "Cc1n[nH]c(=S)[n-]c1=O"),
+    "a vinamidine": ("CC1=CC(C)=NCCN1", "CC1=CC(C)=[NH+]CCN1"),
+    "an open vinamidine": ("CN=CC=CNC", "CNC=CC=[NH+]C"),
+    "an N-aryl diketimine": ("CC(C=C(C)Nc1ccccc1)=Nc1ccccc1", "CC(C=C(C)Nc1ccccc1)=Nc1ccccc1"),
+    "an enaminone": ("CC(=O)C=C(C)N", "CC(=O)C=C(C)N"),
+    "a naphthazarin as a 1,5-quinone": (
+        "O=C1C=CC(O)=C2C(=O)C=CC(O)=C12",
+        "O=C1C=CC(O)=C2C(=O)C=CC(O)=C12",
+    ),
     "methane": ("C", "C"),
 }
 """Name -> SMILES, and the form that is most frequent at pH 7.4."""
