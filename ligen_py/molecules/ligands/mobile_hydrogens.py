@@ -31,7 +31,8 @@ AZOLE = 5
 """Atoms of an azole's ring."""
 ATTRACTS, HETEROATOM, AZINE, ARENE, OWN_RING, BARE, ALKYL, AMIDINE = range(8, 0, -1)
 """How much an amidine's nitrogen wants the double bond, by its substituent; with the ring that it
-shares with the carbon it comes before a bare one."""
+shares with the carbon it comes before a bare one, also where it is between two amidines' carbons of
+that ring, as in cycloguanil."""
 
 
 class _Move(NamedTuple):
@@ -227,9 +228,9 @@ def _attraction(seen: Surroundings, carbon: int, nitrogen: int) -> int:
     if seen.aromatic[other]:
         ring = [i for i, order in orders.items() if order == AROMATIC]
         return AZINE if any(seen.element[i] == 7 for i in ring) else ARENE
+    shared = [ring for ring in seen.rings if carbon in ring and nitrogen in ring]
     if 7 in multiple:
-        return AMIDINE
+        return OWN_RING if any(other in ring for ring in shared) else AMIDINE
     if 6 in multiple:
         return ARENE
-    shares = any(carbon in ring and nitrogen in ring for ring in seen.rings)
-    return OWN_RING if shares and set(orders.values()) == {SINGLE} else ALKYL
+    return OWN_RING if shared and set(orders.values()) == {SINGLE} else ALKYL

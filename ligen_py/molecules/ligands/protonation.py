@@ -860,7 +860,8 @@ def _open_bridges(ion: Chem.RWMol) -> None:
     the ion is left: its double bond would have sides, which the ion has not.
     """
     ion.UpdatePropertyCache(strict=False)
-    for _, _, _, bridge, carbon, _, end in ion.GetSubstructMatches(_bridged()):
+    matches = chain(*map(ion.GetSubstructMatches, _bridged()))
+    for _, _, _, bridge, carbon, _, end in matches:
         ion.GetBondBetweenAtoms(bridge, carbon).SetBondType(Chem.BondType.DOUBLE)
         ion.GetBondBetweenAtoms(carbon, end).SetBondType(Chem.BondType.SINGLE)
         ion.GetBondBetweenAtoms(carbon, end).SetStereo(Chem.BondStereo.STEREONONE)
@@ -870,8 +871,12 @@ def _open_bridges(ion: Chem.RWMol) -> None:
 
 
 @cache
-def _bridged() -> Chem.Mol:
-    return Chem.MolFromSmarts("[NX3+;!H0]=[CX3](-[#7])-[NX3;H1]-[CX3](-[NX3;H2])=[NX2;H1]")
+def _bridged() -> list[Chem.Mol]:
+    """Open biguanidium ions, and those of a ring, where a double bond has no sides."""
+    return [
+        Chem.MolFromSmarts("[NX3+;!H0]=[CX3](-[#7])-[NX3;H1]-[CX3](-[NX3;H2])=[NX2;H1]"),
+        Chem.MolFromSmarts("[NX3+;!H0]=[CX3](-[#7])-@[NX3;H1]-@[CX3](-[NX3])=@[NX2]"),
+    ]
 
 
 def _shift_to_bare(charged: Chem.Atom) -> bool:

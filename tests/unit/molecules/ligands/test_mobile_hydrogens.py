@@ -46,6 +46,19 @@ TAUTOMERS = {
     "famotidine's end": ("NC(C)=NS(N)(=O)=O", "CC(=N)NS(N)(=O)=O", "N/C(C)=N/S(N)(=O)=O"),
     "diazoxide": ("CC1=NS(=O)(=O)c2cc(Cl)ccc2N1", "CC1=Nc2ccc(Cl)cc2S(=O)(=O)N1"),
     "xylazine": ("Cc1cccc(C)c1N=C1NCCCS1", "Cc1cccc(C)c1NC1=NCCCS1"),
+    "cycloguanil": (
+        "CC1(C)N=C(N)N=C(N)N1c1ccc(Cl)cc1",
+        "CC1(C)N=C(N)NC(=N)N1c1ccc(Cl)cc1",
+        "CC1(C)NC(N)=NC(=N)N1c1ccc(Cl)cc1",
+        "CC1(C)NC(=N)NC(=N)N1c1ccc(Cl)cc1",
+    ),
+    "imeglimin": (
+        "CC1N=C(N(C)C)N=C(N)N1",
+        "CC1N=C(N)N=C(N(C)C)N1",
+        "CC1N=C(N)NC(N(C)C)=N1",
+        "CC1NC(=N)NC(N(C)C)=N1",
+    ),
+    "diiminoisoindoline": ("N=C1N=C(N)c2ccccc21", "N=C1NC(=N)c2ccccc21"),
     "an isothiosemicarbazone": ("CSC(N)=NN=C(C)C", "CSC(=N)NN=C(C)C"),
     "an isourea": ("COC(N)=Nc1ccccc1", "COC(=N)Nc1ccccc1"),
 }
@@ -108,6 +121,9 @@ def test_what_no_hydrogen_moves_into_each_other_stays_two_molecules(one: str, ot
         ("NC(N)=NC(=O)c1nc(Cl)c(N)nc1N", "NC(=[NH2+])NC(=O)c1nc(Cl)c(N)nc1N"),
         ("CC(C)NC(=N)NC(=N)Nc1ccc(Cl)cc1", "CC(C)NC(=[NH2+])NC(=N)Nc1ccc(Cl)cc1"),
         ("NN=C(N)N", "NNC(N)=[NH2+]"),
+        ("CC1(C)N=C(N)N=C(N)N1c1ccccc1", "CC1(C)NC(=[NH2+])N=C(N)N1c1ccccc1"),
+        ("CC1(C)N=C(N(C)C)N=C(N)N1", "CN(C)C1=NC(=[NH2+])NC(C)(C)N1"),
+        ("NC1=NCN=C(N)N1", "NC1=NC(=[NH2+])NCN1"),
     ],
 )
 def test_the_ion_is_drawn_without_sides(drawn: str, ion: str) -> None:

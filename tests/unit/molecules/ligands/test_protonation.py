@@ -562,6 +562,7 @@ MEASURED = {
     "1-hydroxyhypoxanthine": ("On1cnc2[nH]cnc2c1=O", 5.7),
     "mizoribine": ("NC(=O)c1ncn(C2OC(CO)C(O)C2O)c1O", 6.75),
     "5-azauracil": ("O=c1nc[nH]c(=O)[nH]1", 6.7),
+    "cycloguanil": ("CC1(C)N=C(N)N=C(N)N1c1ccc(Cl)cc1", 11.2),
     "1-methylpyridinium-4-aldoxime, its charge apart": ("C[n+]1ccc(C=NO)cc1", 9.1),
 }
 """Name -> SMILES and the pKa of its strongest base, or weakest acid (CRC Handbook, Perrin 1981)."""
