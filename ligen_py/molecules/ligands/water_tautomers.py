@@ -38,6 +38,7 @@ GROUPS = (
     ("[OX2H,SX2H:1][c:2]1[nX2:3][c,n][c,n][c,n][c,n]1", False),
     ("[OX2H:1][c:2]1[nX2:3][c,n][c,n][n,o,s]1", False),
     ("[OX2H:1][c:2]1[nX2:3]scc1", False),
+    ("[OX2H,SX2H:1][c:2]1[nX2:3]c(=[O,S])[o,s][nX3]1", False),
     ("[SX2H:1][c:2]1[nX2:3][c,n][c,n][n,o,s]1", False),
     ("[OX2H,SX2H:1][C:2]=[NX2:3]", False),
     ("[OX2H,SX2H:1][c:2]1[c,n][c,n][nX2:3][c,n][c,n]1", True),
