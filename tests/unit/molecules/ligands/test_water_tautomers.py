@@ -100,6 +100,19 @@ DRAWN = {
         "O=C1NC(=O)NC(=O)C1C=Nc1ccccc1",
         "O=C1NC(=O)C(=CNc2ccccc2)C(=O)N1",
     ),
+    "an aminomethylenepyrazolone": (
+        "Cc1nn(-c2ccccc2)c(O)c1C=Nc1ccccc1",
+        "CC1=NN(c2ccccc2)C(=O)C1=CNc1ccccc1",
+    ),
+    "an aminomethyleneoxindole": (
+        "Oc1[nH]c2ccccc2c1C=Nc1ccccc1",
+        "O=C1Nc2ccccc2C1=CNc1ccccc1",
+    ),
+    "an aminomethyleneoxindole as a lactam": (
+        "O=C1Nc2ccccc2C1C(C)=NC",
+        "CNC(C)=C1C(=O)Nc2ccccc21",
+    ),
+    "an aminomethylenecyclohexanone": ("O=C1CCCCC1C=NC", "CNC=C1CCCCC1=O"),
     "an open aminomethylenedione": (
         "CC(=O)C(C=Nc1ccccc1)=C(C)O",
         "CC(=O)C(=CNc1ccccc1)C(C)=O",
