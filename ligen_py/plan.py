@@ -16,9 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -33,14 +31,12 @@ from ligen_py.config_checks import check_apart, checked
 from ligen_py.engine.functions.gnina.scorer import Gnina
 from ligen_py.engine.scoring.pose_kernel import PoseBatch
 from ligen_py.errors import InputError
-from ligen_py.formats import BYTES_PER_RECORD, COMPRESSED, COMPRESSION, LibraryFile, format_of
-from ligen_py.molecules.library.reading import Columns, Part, count
+from ligen_py.library_sample import Sample, look, require_use, sample_of
 from ligen_py.opencl.device import select
 from ligen_py.paths import NETWORKS_HINT, network_folder, snakefile, unknown_user
 from ligen_py.provenance import Run
 from ligen_py.records.kinds import KINDS
-from ligen_py.records.ledger import Ledger, Reason
-from ligen_py.records.ligands import LIGANDS, Entries, Ligands
+from ligen_py.records.ligands import LIGANDS, Ligands
 from ligen_py.records.pocket import POCKET, Audit, GeometricField, Receptor
 from ligen_py.records.poses import Poses
 from ligen_py.records.refined import REFINED
@@ -52,24 +48,15 @@ from ligen_py.store.campaign.expected import Expected
 from ligen_py.store.campaign.manifest import read_manifest
 from ligen_py.store.files.fresh import asked_again, is_fresh, stale
 from ligen_py.store.files.inputs import input_digests
-from ligen_py.store.files.read import bytes_used, read, read_columns, run_record
-from ligen_py.store.files.some_ligands import write_chosen, write_some
+from ligen_py.store.files.read import bytes_used, read, run_record
+from ligen_py.store.files.some_ligands import write_some
 from ligen_py.store.files.typed import read_typed
 from ligen_py.summary.table import table
 
 log = logging.getLogger("ligen_py")
 
-COUNTED = 64 << 20
-"""Bytes of text in which records are counted, which takes seconds; beyond, they are estimated."""
-
 JOB_MINUTES = (5, 60)
 """A chunk's job that is shorter wastes start-up, one that is longer loses much when it fails."""
-
-ENOUGH = 50
-"""Records one after another, none of them readable, that show that a file is no library."""
-
-LOOKED_AT = 5
-"""Files of a library from which records are looked at, where it has more records than these."""
 
 LOST = 10
 """Files that are missing, changed or old and are named one by one."""
@@ -85,28 +72,6 @@ FEW = 3
 
 JUDGED = {"gpu": 256, "cpu": 32}
 """Poses that networks judge to be timed, by kind of device."""
-
-
-@dataclass
-class Sample:
-    """What became of some records of a library."""
-
-    records: int
-    """In the whole library; about, unless they are `exact`."""
-    exact: bool
-    parts: int
-    ligands: Path
-    reasons: Counter[str] = field(default_factory=Counter)
-    states: int = 0
-    seen: int = 0
-    files: int = 1
-    """That the records seen are from."""
-    seconds: float | None = None
-    """Of one core, for the records seen; None where another campaign has parsed them."""
-    bytes: int = 0
-    """Of the records seen, on disk."""
-    idle: int = 0
-    """What their file keeps for more."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -213,10 +178,10 @@ def _docking(plan: Workplan, options: argparse.Namespace) -> None:
         print("\nPockets")
         _show(_pockets(plan, work), "<>>>>")
         print(f"\nLibraries, from about {options.sample} records of each")
-        samples = {name: _look(plan, name, options, work) for name in plan.settings.libraries}
+        samples = {name: look(plan, name, options.sample, work) for name in plan.settings.libraries}
         _show(_libraries(plan, samples), "<>>>>>><")
         for name, sample in samples.items():
-            _require_use(plan, name, sample)
+            require_use(plan, name, sample)
         largest = max(samples.values(), key=lambda sample: sample.states)
         if largest.states:
             timed, speed = _speed(plan, largest, options.device, work)
@@ -281,121 +246,6 @@ def _pockets(plan: Workplan, work: Path) -> Iterator[tuple[str, ...]]:
         yield (name, *map(str, counts))
 
 
-def _look(plan: Workplan, library: str, options: argparse.Namespace, work: Path) -> Sample:
-    """What becomes of about as many records of a library as were asked for.
-
-    They are from several of its files; of a library with fewer records, all of them.
-    """
-    files = plan.files(library)
-    output = work / f"library-{library}.h5"
-    if plan.is_reused(library):
-        return _reused(plan, library, options.sample, output)
-    settings = plan.parse_options(library)
-    columns = Columns(**settings.model_dump(include=set(Columns._fields)))
-    exact = sum(map(_bytes, files)) <= COUNTED or all(map(_is_parquet, files))
-    held = {file: count(file.path, columns) for file in files} if exact else {}
-    records = sum(held.values())
-    whole = exact and records <= options.sample
-    some = files if whole else spread(files, options.sample)
-    seen: list[Path] = []
-    seconds, here = 0.0, 0
-    for file in some:
-        if not exact and _bytes(file) <= COUNTED:
-            held[file] = count(file.path, columns)
-        guess = held.get(file) or round(_bytes(file) / BYTES_PER_RECORD[format_of(file.path)])
-        parts = 1 if whole else max(1, round(guess * len(some) / options.sample))
-        part = Part(parts // 2 + 1, parts)
-        seen.append(work / f"library-{library}-{len(seen)}.h5")
-        started = time.perf_counter()
-        inputs = {"input": file.path, "part": part, "allow_empty": True}
-        STAGES["parse"].run(inputs, settings, None, seen[-1])
-        seconds += time.perf_counter() - started
-        here += held[file] if file in held else len(_column(seen[-1], "ledger/status")) * parts
-    together = [(path, row) for path in seen for row in range(len(_column(path, "ledger/status")))]
-    write_chosen(together, Run("parse", Section()), output, seen[0])
-    share = sum(file.size for file in files) / max(1, sum(file.size for file in some))
-    records = records if exact else round(here * share)
-    return _sample(output, records, exact, len(plan.chunks(library)), len(some), seconds)
-
-
-def _reused(plan: Workplan, library: str, most: int, output: Path) -> Sample:
-    """The sample of a library that another campaign has parsed."""
-    files = plan.files(library)
-    sizes = {file.path: len(_column(file.path, "ledger/status")) for file in files}
-    some = spread(files, most)
-    each = -(-most // len(some))
-    chosen = [(file.path, row) for file in some for row in range(min(each, sizes[file.path]))]
-    write_chosen(chosen, Run("parse", Section()), output, files[0].path)
-    records, parts = sum(sizes.values()), len(plan.chunks(library))
-    return _sample(output, records, True, parts, len(some), None)
-
-
-def spread(files: Sequence[LibraryFile], most: int) -> list[LibraryFile]:
-    """At most so many of the files, and `LOOKED_AT`, from all over their list."""
-    count = min(len(files), LOOKED_AT, most)
-    return [files[(2 * place + 1) * len(files) // (2 * count)] for place in range(count)]
-
-
-def _sample(
-    output: Path, records: int, exact: bool, parts: int, files: int, seconds: float | None
-) -> Sample:
-    """What stands in the ligands file of a sample."""
-    entries: Entries = read(output, LIGANDS, Entries)
-    ledger: Ledger = read(output, LIGANDS, Ledger)
-    ligands: Ligands = read(output, LIGANDS, Ligands)
-    reasons = Counter(Reason(reason).name.lower().replace("_", " ") for reason in ledger.reason)
-    del reasons["none"]
-    used = bytes_used(output, LIGANDS)
-    return Sample(
-        records=records,
-        exact=exact,
-        parts=parts,
-        ligands=output,
-        files=files,
-        reasons=reasons,
-        states=len(ligands.entry),
-        seen=len(entries.line),
-        seconds=seconds,
-        bytes=used,
-        idle=output.stat().st_size - used,
-    )
-
-
-def _require_use(plan: Workplan, library: str, sample: Sample) -> None:
-    """InputError for a library without molecules, or that `parse` would refuse as a whole.
-
-    A file of a folder or glob may be without any.
-    """
-    if plan.is_reused(library) or sample.states:
-        return
-    alone = not plan.files(library)[0].label
-    whole = sample.exact and sample.seen == sample.records
-    given = plan.settings.libraries[library].file
-    where = f"{plan.config.place('libraries', library)}: {given}"
-    if whole and not sample.seen:
-        raise InputError(f"{where}: contains no molecules; give a file with one or more records")
-    unparsable = sample.seen == sample.reasons["unparsable"] and (whole or sample.seen >= ENOUGH)
-    if alone and (unparsable or (whole and sample.parts == 1)):
-        left = ", ".join(f"{count} {reason}" for reason, count in sample.reasons.most_common())
-        raise InputError(
-            f"{where}: no record can be docked, of {sample.seen} looked at ({left}); correct the "
-            "file, or name another"
-        )
-
-
-def _column(path: Path, name: str) -> np.ndarray:
-    return read_columns(path, LIGANDS, (name,))[name]
-
-
-def _bytes(file: LibraryFile) -> float:
-    """Bytes of a file's text, about where it is compressed."""
-    return file.size * (COMPRESSION if file.path.suffix.lower() in COMPRESSED else 1)
-
-
-def _is_parquet(file: LibraryFile) -> bool:
-    return format_of(file.path) == "parquet"
-
-
 def _libraries(plan: Workplan, samples: dict[str, Sample]) -> Iterator[tuple[str, ...]]:
     counts = "records", "parts", "seen", "of files", "ligands of these", "parse a core"
     yield "library", *counts, "left out"
@@ -428,7 +278,7 @@ def _speed(
         """So many records, from all over the sample."""
         output = work / "timed.h5"
         write_some(sample.ligands, docked[np.arange(count) * len(docked) // count], output)
-        return _sample(output, sample.records, sample.exact, sample.parts, sample.files, None)
+        return sample_of(output, sample.records, sample.exact, sample.parts, sample.files, None)
 
     timed = sample
     if len(docked) > FEW:

@@ -92,9 +92,10 @@ ALLOWED = {
     "doctor": {"cli", "engine", "errors", "granted", "molecules", "opencl", "paths"},
     "tune": {"cli", "engine", "errors", "opencl", "records", "settings", "store"},
     "progress": {"cli", "errors", "records", "store", "summary"},
+    "library_sample": {*FOR_STAGES, "campaign", "chain", "formats"},
     "plan": {
         *FOR_STAGES,
-        *("campaign", "chain", "config_checks", "formats", "paths", "screen", "search_changes"),
+        *("campaign", "chain", "config_checks", "library_sample", "screen", "search_changes"),
     },
     "target_files": FOR_STAGES,
     "export": {*FOR_STAGES, "target_files"},

@@ -14,6 +14,7 @@ from ligen_py import parse, plan
 from ligen_py.campaign.workplan import Workplan
 from ligen_py.chain import FILES
 from ligen_py.errors import InputError
+from ligen_py.library_sample import Sample, require_use
 from ligen_py.records.pocket import POCKET, Audit
 from ligen_py.store.campaign.manifest import Manifest, read_manifest
 from ligen_py.store.files.read import read
@@ -102,7 +103,7 @@ def test_as_many_ligands_are_timed_as_take_some_seconds(
     names = "".join(f"{'C' * n}O alcohol{n}\n" for n in range(2, 12))
     (folder / "lib.smi").write_text(names)
 
-    def seconds(_: object, sample: plan.Sample, *__: object) -> dict[str, float]:
+    def seconds(_: object, sample: Sample, *__: object) -> dict[str, float]:
         """As of a device that takes four seconds for a ligand; and which ligands there are."""
         timed.append(sample.states)
         return {"dock": 3.0 * sample.states, "score": 1.0 * sample.states}
@@ -245,12 +246,12 @@ def test_a_file_of_several_may_give_nothing(folder: Path) -> None:
         (folder / "many" / name).write_text("no molecule\n")
     config = CONFIG | {"libraries": {"drugs": {"file": "many"}}}
     described = Workplan.of(config, "c.yaml", folder)
-    sample = plan.Sample(3, True, 3, folder / "s.h5", seen=3)
+    sample = Sample(3, True, 3, folder / "s.h5", seen=3)
     sample.reasons["unparsable"] = 3
-    plan._require_use(described, "drugs", sample)
+    require_use(described, "drugs", sample)
     alone = Workplan.of(CONFIG, "c.yaml", folder)
     with pytest.raises(InputError, match="no record can be docked, of 3 looked at"):
-        plan._require_use(alone, "drugs", sample)
+        require_use(alone, "drugs", sample)
 
 
 def test_records_of_several_files_are_looked_at(
@@ -274,19 +275,19 @@ def test_records_of_several_files_are_looked_at(
 def test_a_small_sample_of_a_library_proves_nothing(folder: Path) -> None:
     described = Workplan.of(CONFIG, "c.yaml", folder)
     for seen, records in ((0, 5), (1, 5), (49, 500)):
-        sample = plan.Sample(records, True, 2, folder / "s.h5", seen=seen)
+        sample = Sample(records, True, 2, folder / "s.h5", seen=seen)
         sample.reasons["unparsable"] = seen
-        plan._require_use(described, "drugs", sample)
-    sample = plan.Sample(500, True, 2, folder / "s.h5", seen=50)
+        require_use(described, "drugs", sample)
+    sample = Sample(500, True, 2, folder / "s.h5", seen=50)
     sample.reasons["unparsable"] = 50
     with pytest.raises(InputError, match="no record can be docked, of 50 looked at"):
-        plan._require_use(described, "drugs", sample)
+        require_use(described, "drugs", sample)
 
 
 def advice(folder: Path, library: dict[str, Any], records: int, parts: int) -> list[str]:
     """What is advised where a ligand takes a second, and each record gives one."""
     described = Workplan.of(CONFIG | {"libraries": {"drugs": library}}, "c.yaml", folder)
-    sample = plan.Sample(records, True, parts, folder / "s.h5", states=10, seen=10)
+    sample = Sample(records, True, parts, folder / "s.h5", states=10, seen=10)
     return list(plan._advice(described, {"drugs": sample}, {"dock": 1.0}))
 
 
