@@ -19,6 +19,7 @@ from ligen_py.engine.refinement.reference import Genotype, Problem
 from ligen_py.opencl import buffers
 from ligen_py.opencl.device import Device
 from ligen_py.opencl.program import build
+from ligen_py.opencl.stream import Launch
 from ligen_py.records.column import extended
 from ligen_py.records.functions.ad4 import Ad4Ligands, Ad4Type
 from ligen_py.records.rows import rows_below, subset
@@ -258,6 +259,29 @@ def test_results_do_not_depend_on_the_batch_or_on_where_they_are_computed(
     assert np.array_equal(more[number].energy[:2], first[number].energy)
     other = searched(system, device, **given, seed=2)
     assert not np.array_equal(other[number].energy, first[number].energy)
+
+
+def test_launches_are_bounded_and_change_nothing(
+    system: tuple[Ad4Ligands, Ad4Field], device: Device, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a processor Ctrl-C acts between launches alone."""
+    if device.is_simulator:
+        pytest.skip("whole runs are too much for a simulator")
+    given: dict[str, Any] = {"form": "lanes", "runs": 3, "generations": 6, "iterations": 5}
+    first = searched(system, device, **given)
+    judged: list[int] = []
+
+    def noted(program: Any, name: str, items: int, *more: Any) -> Launch:
+        judged.extend([items] if name == "judge" else [])
+        return Launch(program, name, items, *more)
+
+    monkeypatch.setattr(batched, "Launch", noted)
+    monkeypatch.setattr(batched, "WORK_AT_ONCE", 1)
+    again = searched(system, device, **given)
+    assert set(judged) == {Lga(device, system[1])._lanes}  # of one run each
+    for number, found in first.items():
+        for name in Found.__annotations__:
+            assert np.array_equal(getattr(found, name), getattr(again[number], name)), name
 
 
 def subset_of(ligands: Ad4Ligands, number: int) -> Ad4Ligands:

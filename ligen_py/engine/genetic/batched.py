@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ligen_py.engine.batches import by_batches
+from ligen_py.engine.batches import by_batches, spans
 from ligen_py.engine.constants import ATOM_CLASSES, LOCAL_BYTES
 from ligen_py.engine.functions.ad4.constants import (
     CHARGE_SOLVATION,
@@ -100,7 +100,12 @@ SETTINGS = np.dtype(
 STRUCTS = {"lga_ligand_t": LIGAND, "lga_run_t": RUN, "lga_pair_t": PAIR, "lga_settings_t": SETTINGS}
 
 LANES_AT_ONCE = 5
-"""Generations between two looks of the host at the runs in the form `lanes`."""
+"""Generations between two looks of the host at the runs in the form `lanes`, at most."""
+WORK_AT_ONCE = 80_000_000
+"""Pairs of atoms whose energy a compute unit adds up between two looks and in a launch, at most, in
+that form: up to two seconds of a processor's core. Ctrl-C acts between launches alone."""
+PAIRS_PER_ATOM = 12
+"""Pairs that take as long as an atom in the maps and its motion."""
 MOST_AT_ONCE = 20
 """Generations of a launch in the form `sub_groups`."""
 INDIVIDUALS_AT_ONCE = 1_000_000
@@ -322,17 +327,25 @@ class _Buffers:
 
 @dataclass(frozen=True)
 class _ByLanes:
-    """The kernels of the form `lanes`, of even and of odd generations."""
+    """The kernels of the form `lanes`: of each part of the runs those of even and odd generations.
 
-    launches: list[tuple[Launch, Launch]]
+    Each pair makes a generation and judges it.
+    """
+
+    parts: list[list[tuple[Launch, Launch]]]
 
     def enqueue(self, queue: Any, first: int, many: int) -> list[Any]:
-        """Enqueue some generations from `first` on; their events."""
-        return [
-            launch.enqueue(queue)
-            for generation in range(first, first + many)
-            for launch in self.launches[generation % 2]
-        ]
+        """Enqueue some generations from `first` on; their events.
+
+        Of several parts no more than two are under way, so that Ctrl-C need not wait for all.
+        """
+        events: list[Any] = []
+        for generation in range(first, first + many):
+            for part in self.parts:
+                events += [launch.enqueue(queue) for launch in part[generation % 2]]
+                if len(self.parts) > 1:
+                    buffers.wait_in_turn(events[-3:-2])
+        return events
 
 
 @dataclass
@@ -496,6 +509,7 @@ class Lga:
         runs["number"] = np.tile(np.arange(settings.runs), len(batch.ligands))
         torsions = batch.ligands["torsions"][runs["ligand"]]
         individuals = len(runs) * settings.population
+        work = _work(batch.ligands, settings)[runs["ligand"]]
         genes = int((torsions.astype(np.int64) + TORSION).sum()) * settings.population
         length = classes[1] + 1
         # Generations: two arrays in turns, or one of all that are under way.
@@ -517,8 +531,8 @@ class Lga:
         looked: Any = None
         while done < settings.generations:
             if launches is None:
-                launches = self._launches(shared, settings, classes, active)
-            many = 1 if watch else self._at_once(len(active), settings)
+                launches = self._launches(shared, settings, classes, active, work[active])
+            many = 1 if watch else self._at_once(work[active], settings)
             many = min(many, settings.generations - done)
             events += launches.enqueue(queue, done, many)
             done += many
@@ -542,11 +556,16 @@ class Lga:
         best = buffers.download(device, shared.champions, (len(runs), length), "f4", events[-1])
         return _found(best, runs, torsions)
 
-    def _at_once(self, runs: int, settings: LgaSettings) -> int:
-        """Generations between two looks at the runs."""
+    def _at_once(self, work: np.ndarray, settings: LgaSettings) -> int:
+        """Generations between two looks at the runs, by the `work` of each in a generation."""
         if self.form == "lanes":
-            return LANES_AT_ONCE
-        return int(np.clip(INDIVIDUALS_AT_ONCE // (runs * settings.population), 1, MOST_AT_ONCE))
+            return int(np.clip(self._most_work() // int(work.sum()), 1, LANES_AT_ONCE))
+        individuals = len(work) * settings.population
+        return int(np.clip(INDIVIDUALS_AT_ONCE // individuals, 1, MOST_AT_ONCE))
+
+    def _most_work(self) -> int:
+        """Pairs of atoms of a launch in the form `lanes`."""
+        return WORK_AT_ONCE * int(self.device.handle.max_compute_units)
 
     def _launches(
         self,
@@ -554,15 +573,16 @@ class Lga:
         settings: LgaSettings,
         classes: tuple[int, int],
         active: np.ndarray,
+        work: np.ndarray,
     ) -> "_ByLanes | _BySubGroups":
         device, grid, lanes = self.device, self.field.maps.grid.row(), self._lanes
-        values, listed = _values(settings), buffers.upload(device, active)
-        tables = (*shared.tables, listed, shared.runs)
+        values = _values(settings)
         program, more = self.program(classes, settings)
         if self.form == "sub_groups":
             individuals = len(active) * settings.population
             groups = min(individuals, GROUPS_PER_UNIT * int(device.handle.max_compute_units))
-            zero = np.int32(0)
+            zero, listed = np.int32(0), buffers.upload(device, active)
+            tables = (*shared.tables, listed, shared.runs)
             launch = Launch(
                 program, "generations", groups * lanes, lanes,
                 (
@@ -573,30 +593,33 @@ class Lga:
                 ),
             )  # fmt: skip
             return _BySubGroups(launch, individuals, groups)
-        splits = self._splits or self._splits_of(len(active), settings.population)
-        groups = len(active) * splits
-        slots = [buffers.empty(device, groups * more // 4, "f4")] if more else []
+        parts = [active[first:last] for first, last in spans(work, self._most_work())]
+        splits = [self._splits or self._splits_of(len(part), settings.population) for part in parts]
+        most = max(len(part) * each for part, each in zip(parts, splits, strict=True))
+        # Parts come one after another, and share these.
+        slots = [buffers.empty(device, most * more // 4, "f4")] if more else []
         named = dict(zip(COLUMNS, shared.tables, strict=True))
         del named["inverse_lengths"]
-        tables = (*named.values(), listed, shared.runs)
-        pairs = []
-        for new in (0, 1):
-            old = 1 - new
-            state = (
-                shared.populations[old], shared.energies[old],
-                shared.populations[new], shared.energies[new],
-            )  # fmt: skip
-            counts = np.int32(groups), np.int32(splits)
-            own = (*counts, values, grid, self.field.maps.buffer, *tables, *state, *slots)
-            judged = values, shared.tables[0], listed, shared.runs, *state[2:], shared.champions
-            judge = self._judge(classes)
-            pairs.append(
-                (
-                    Launch(program, "generation", groups * lanes, lanes, own),
-                    Launch(judge, "judge", len(active) * lanes, lanes, judged),
+        judge, launches = self._judge(classes), []
+        for part, each in zip(parts, splits, strict=True):
+            count, listed, pairs = len(part) * each, buffers.upload(device, part), []
+            for new in (0, 1):
+                old = 1 - new
+                state = (
+                    shared.populations[old], shared.energies[old],
+                    shared.populations[new], shared.energies[new],
+                )  # fmt: skip
+                counts, tables = (np.int32(count), np.int32(each)), (*named.values(), listed)
+                own = (*counts, values, grid, self.field.maps.buffer, *tables, shared.runs, *state)
+                judged = values, shared.tables[0], listed, shared.runs, *state[2:], shared.champions
+                pairs.append(
+                    (
+                        Launch(program, "generation", count * lanes, lanes, (*own, *slots)),
+                        Launch(judge, "judge", len(part) * lanes, lanes, judged),
+                    )
                 )
-            )
-        return _ByLanes(pairs)
+            launches.append(pairs)
+        return _ByLanes(launches)
 
     def program(self, classes: tuple[int, int], settings: LgaSettings) -> tuple[Program, int]:
         """The kernels of a form, and bytes of a sub-group's slots where these are in global memory.
@@ -653,6 +676,13 @@ class Lga:
         units = int(self.device.handle.max_compute_units)
         wanted = units * SUB_GROUPS_PER_UNIT.get(self.device.kind, FEW)
         return min(-(-wanted // runs), -(-population // self._lanes))
+
+
+def _work(ligands: np.ndarray, settings: LgaSettings) -> np.ndarray:
+    """Pairs of atoms whose energy a run of each ligand adds up in a generation, at most."""
+    evaluations = settings.population * (1 + settings.iterations)
+    pairs = ligands["pairs"].astype(np.int64) + PAIRS_PER_ATOM * ligands["atoms"]
+    return evaluations * pairs
 
 
 def _values(settings: LgaSettings) -> np.ndarray:
