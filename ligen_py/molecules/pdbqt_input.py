@@ -49,6 +49,10 @@ SODIUM = "Na"
 LONGER = 1.17
 """Two atoms are bonded up to so many times the sum of their covalent radii."""
 
+LONGEST = 1.3
+"""The two atoms of a BRANCH may be so many times that sum apart: more than in any bond, and less
+than between atoms that have a neighbour in common."""
+
 UNSEEN = frozenset((6, 15))
 """Elements between which AutoDock4 and AutoDock-GPU see no bond, at any distance that one has: the
 internal energy counts pairs of atoms across it that are otherwise too near in bonds."""
@@ -178,10 +182,12 @@ def _element(word: str) -> gemmi.Element:
 def read_ligand(path: Path) -> PdbqtLigand:
     """A ligand with its torsion tree; InputError that names the line where it cannot be used."""
     lines = _lines(path)
-    atoms, piece, cuts = _tree(path, lines)
+    atoms, piece, cuts, branches = _tree(path, lines)
     xyz, charges, types = _columns(path, lines, atoms)
     if len(atoms) > MAX_ATOMS:
-        raise InputError(f"{path}: {len(atoms)} atoms; a ligand may have at most {MAX_ATOMS}")
+        raise InputError(
+            f"{path}: {len(atoms)} atoms; a ligand may have at most {MAX_ATOMS}; leave it out"
+        )
     if len(cuts) > MOST_TORSIONS:
         raise InputError(
             f"{path}: {len(cuts)} torsions; a ligand may have at most {MOST_TORSIONS}; prepare it "
@@ -204,6 +210,13 @@ def read_ligand(path: Path) -> PdbqtLigand:
     element = np.array([ELEMENT[Ad4Type(kind)] for kind in types], np.uint8)
     if not (element > 1).any():
         raise InputError(f"{path}: nothing but hydrogens; give a ligand with heavy atoms")
+    for number, (near, far) in zip(branches, cuts, strict=True):
+        apart = float(np.linalg.norm(xyz[near] - xyz[far]))
+        if apart > LONGEST * _radii(element[[near, far]]).sum():
+            raise InputError(
+                f"{path}, line {number}: {' '.join(lines[number - 1].split()[:3])}: these atoms "
+                f"are {apart:.1f} A apart, which is no bond; prepare the ligand again"
+            )
     center = xyz[element > 1].mean(axis=0)
     order, bond, ligands = _record(path, atoms, xyz - center, element, types, charges, piece, cuts)
     return PdbqtLigand(path, tuple(lines), tuple(atoms), order, center, bond, ligands)
@@ -269,7 +282,8 @@ def _columns(
             row, charge = [np.nan], 0.0
         if not np.isfinite([*row, charge]).all():
             raise InputError(
-                f"{path}, line {place + 1}: no coordinates and charge in the columns of PDBQT"
+                f"{path}, line {place + 1}: no coordinates and charge in the columns of PDBQT; "
+                "prepare the molecule again"
             )
         xyz.append(row)
         charges.append(charge)
@@ -290,11 +304,13 @@ def _type(path: Path, number: int, word: str) -> Ad4Type:
     if bare != name and bare in Ad4Type.__members__:
         raise InputError(f"{where}: reactive docking is not supported")
     known = ", ".join(kind.name for kind in Ad4Type if kind)
-    raise InputError(f"{where} is unknown; there are: {known}")
+    raise InputError(f"{where} is unknown; there are: {known}; prepare the molecule with these")
 
 
-def _tree(path: Path, lines: Sequence[str]) -> tuple[list[int], np.ndarray, list[tuple[int, int]]]:
-    """Lines of the atoms, the rigid piece of each, and the bonds that turn (atoms from 0).
+def _tree(
+    path: Path, lines: Sequence[str]
+) -> tuple[list[int], np.ndarray, list[tuple[int, int]], list[int]]:
+    """Lines of the atoms, the rigid piece of each, the bonds that turn (atoms from 0), their lines.
 
     The ROOT is piece 0, the atoms of BRANCH n, but for those of branches in it, are piece n.
     """
@@ -331,32 +347,54 @@ def _tree(path: Path, lines: Sequence[str]) -> tuple[list[int], np.ndarray, list
             if word == "BRANCH":
                 branches.append((number, pair, inside[-1] if inside else 0))
                 inside.append(len(branches))
-            elif not inside or branches[inside.pop() - 1][1] != pair:
-                raise InputError(f"{path}, line {number}: ENDBRANCH of no open BRANCH")
+            elif not inside:
+                raise InputError(
+                    f"{path}, line {number}: ENDBRANCH of no open BRANCH; prepare the ligand again"
+                )
+            elif (last := branches[inside.pop() - 1])[1] != pair:
+                raise InputError(
+                    f"{path}, line {last[0]}: BRANCH {last[1][0]} {last[1][1]} is still open on "
+                    f"line {number}, at ENDBRANCH {pair[0]} {pair[1]}; prepare the ligand again"
+                )
         elif word == "MODEL" and atoms:
             raise InputError(f"{path}, line {number}: a second model; give one ligand a file")
     if not root or not atoms:
         raise InputError(f"{path}: no ROOT with atoms; prepare the ligand with Meeko")
     if inside:
-        raise InputError(f"{path}, line {branches[inside[-1] - 1][0]}: BRANCH has no ENDBRANCH")
+        number, (near, far), _ = branches[inside[-1] - 1]
+        raise InputError(
+            f"{path}, line {number}: BRANCH {near} {far} has no ENDBRANCH; prepare the ligand again"
+        )
     cuts = []
     for own, (number, (near, far), outer) in enumerate(branches, start=1):
         if near not in serial or far not in serial:
-            raise InputError(f"{path}, line {number}: BRANCH names an atom that is not there")
+            raise InputError(
+                f"{path}, line {number}: BRANCH names an atom that is not there; prepare the "
+                "ligand again"
+            )
         if (piece[serial[near]], piece[serial[far]]) != (outer, own):
             raise InputError(
-                f"{path}, line {number}: BRANCH must name an atom of what it is in, then its own"
+                f"{path}, line {number}: BRANCH must name an atom of what it is in, then its own; "
+                "prepare the ligand again"
             )
         cuts.append((serial[near], serial[far]))
-    return atoms, np.array(piece), cuts
+    return atoms, np.array(piece), cuts, [number for number, *_ in branches]
 
 
 def _pair(path: Path, number: int, line: str) -> tuple[int, int]:
     try:
         near, far = map(int, line.split()[1:3])
     except ValueError:
-        raise InputError(f"{path}, line {number}: {line.split()[0]} without two atoms") from None
+        raise InputError(
+            f"{path}, line {number}: {line.split()[0]} without two atoms; prepare the ligand again"
+        ) from None
     return near, far
+
+
+def _radii(element: np.ndarray) -> np.ndarray:
+    """Covalent radii, Angstrom."""
+    table = Chem.GetPeriodicTable()
+    return np.array([table.GetRcovalent(int(number)) for number in element])
 
 
 def bonds_of(xyz: np.ndarray, element: np.ndarray, more: Sequence[tuple[int, int]]) -> np.ndarray:
@@ -364,8 +402,7 @@ def bonds_of(xyz: np.ndarray, element: np.ndarray, more: Sequence[tuple[int, int
 
     Two hydrogens are never bonded, as in AutoDock4.
     """
-    table = Chem.GetPeriodicTable()
-    size = np.array([table.GetRcovalent(int(number)) for number in element])
+    size = _radii(element)
     distance = np.linalg.norm(xyz[:, None] - xyz, axis=-1)
     near = distance < LONGER * (size[:, None] + size)
     near &= (element[:, None] > 1) | (element > 1)

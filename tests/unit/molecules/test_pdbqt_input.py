@@ -21,6 +21,7 @@ from ligen_py.molecules.pdbqt_input import (
     read_receptor,
 )
 from ligen_py.records.functions.ad4 import Ad4Type
+from ligen_py.records.limits import MAX_ATOMS
 from tests.pdbqt import start_poses
 from tests.with_meeko import MoleculePreparation, PDBQTWriterLegacy
 
@@ -163,6 +164,16 @@ def test_bonds_by_distance(elements: tuple[int, int], distance: float, bonded: b
     assert bonds_of(xyz, np.array(elements), [(1, 0)]).tolist() == [[0, 1]]
 
 
+def moved(text: str) -> str:
+    """The atoms of the last branch, 20 Angstrom away."""
+    head, name, rest = text.rpartition("\nBRANCH")
+    return (
+        head
+        + name
+        + re.sub(r"(?m)^(ATOM.{24})(.{8})", lambda m: f"{m[1]}{float(m[2]) + 20:8.3f}", rest)
+    )
+
+
 BAD: list[tuple[Callable[[str], str], str]] = [
     (second_root, r"line \d+: a second ROOT, the first is on line \d+"),
     (retyped("W"), "hydrated docking"),
@@ -176,7 +187,15 @@ BAD: list[tuple[Callable[[str], str], str]] = [
     (retyped("Xx"), "atom type 'Xx' is unknown; there are: HD, C"),
     (retyped("Na"), "atom type 'Na': sodium has no parameters in AutoDock4; a nitrogen is NA"),
     (lambda text: text.replace("ROOT\n", "BEGIN_RES PHE A 1\nROOT\n", 1), "flexible-residue"),
-    (lambda text: text.replace("ENDBRANCH", "REMARK", 1), "ENDBRANCH|BRANCH"),
+    (
+        lambda text: "\n".join(text.split("\nENDBRANCH")[:1]),
+        r"line \d+: BRANCH +\d+ \d+ has no ENDBRANCH; prepare the ligand again",
+    ),
+    (
+        lambda text: text.replace("\nENDROOT", "\nENDROOT\nENDBRANCH 1 2"),
+        r"line \d+: ENDBRANCH of no open BRANCH; prepare",
+    ),
+    (lambda text: re.sub(r"\nBRANCH .*", "\nBRANCH 1", text), "BRANCH without two atoms; prepare"),
     (lambda text: "\n".join(x for x in text.splitlines() if x[:4] != "ROOT"), "before ROOT"),
     (lambda text: text.replace("\nBRANCH   ", "\nBRANCH  9", 1), "BRANCH"),
     (lambda text: "nothing", "no ROOT with atoms"),
@@ -199,6 +218,10 @@ BAD: list[tuple[Callable[[str], str], str]] = [
         "the partial charges add up to",
     ),
     (lambda text: text.replace("\nATOM      1", "\nATOM      1 ", 1), "columns of PDBQT"),
+    (
+        moved,
+        r"line \d+: BRANCH \d+ \d+: these atoms are [12]\d\.\d A apart, which is no bond; prepare",
+    ),
     # As Open Babel writes a ligand whose coordinates nobody made.
     (
         lambda text: re.sub(r"(?m)^(ATOM.{26}).{24}", rf"\1{3 * '   0.000'}", text),
@@ -214,6 +237,29 @@ def test_bad_ligands_are_named(change: Callable[[str], str], words: str, tmp_pat
         read_ligand(path)
     assert "bad.pdbqt" in str(error.value)
     assert "\n" not in str(error.value)
+
+
+def test_the_branch_that_is_still_open_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "chain.pdbqt"
+    path.write_text(chain(4).replace("ENDBRANCH   2   3\n", ""))
+    words = r"line 6: BRANCH 2 3 is still open on line 11, at ENDBRANCH 1 2; prepare the ligand"
+    with pytest.raises(InputError, match=words):
+        read_ligand(path)
+
+
+@pytest.mark.parametrize(("apart", "bonded"), [(1.9, True), (2.4, False)])
+def test_the_atoms_of_a_branch_are_bonded(apart: float, bonded: bool, tmp_path: Path) -> None:
+    """A long bond is taken; two atoms that are bonded to a third one are not bonded."""
+    path = tmp_path / "chain.pdbqt"
+    lines = chain(2).splitlines()
+    last = next(n for n, line in enumerate(lines) if line.startswith("ATOM      2"))
+    lines[last] = f"{lines[last][:30]}{apart:8.3f}{0:8.3f}{0:8.3f}{lines[last][54:]}"
+    path.write_text("\n".join(lines))
+    if bonded:
+        assert len(read_ligand(path).ligands.torsion_axis) == 1
+        return
+    with pytest.raises(InputError, match=r"line 4: BRANCH 1 2: these atoms are 2\.4 A apart"):
+        read_ligand(path)
 
 
 def chain(length: int) -> str:
@@ -235,16 +281,22 @@ def test_torsions_and_atoms_have_limits(tmp_path: Path) -> None:
     path.write_text(chain(MOST_TORSIONS + 2))
     with pytest.raises(InputError, match="33 torsions; a ligand may have at most 32"):
         read_ligand(path)
+    path.write_text(chain(MAX_ATOMS + 1))
+    with pytest.raises(InputError, match="257 atoms; a ligand may have at most 256; leave it out"):
+        read_ligand(path)
 
 
 def test_the_tree_is_the_files_where_atoms_clash(tmp_path: Path) -> None:
-    """By distance the last atom is bonded to the first one, too."""
+    """In a hexagon the last atom is as near to the first one as in a bond."""
     path = tmp_path / "chain.pdbqt"
     path.write_text(chain(6))
     free = read_ligand(path)
     lines = path.read_text().splitlines()
-    last = next(line for line in lines if line.startswith("ATOM      6"))
-    path.write_text(path.read_text().replace(last[30:54], f"{0.5:8.3f}{1:8.3f}{0.5:8.3f}"))
+    atoms = [n for n, line in enumerate(lines) if line.startswith("ATOM")]
+    for n, angle in zip(atoms, np.arange(6) * np.pi / 3, strict=True):
+        x, y = 1.4 * np.cos(angle), 1.4 * np.sin(angle)
+        lines[n] = f"{lines[n][:30]}{x:8.3f}{y:8.3f}{0:8.3f}{lines[n][54:]}"
+    path.write_text("\n".join(lines))
     folded = read_ligand(path)
     for name in ("bond", "torsion_axis", "torsion_range", "pair_mask"):
         assert getattr(folded.ligands, name).tolist() == getattr(free.ligands, name).tolist()
