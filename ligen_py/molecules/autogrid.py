@@ -128,10 +128,12 @@ def _box(where: object, words: Mapping[str, Sequence[str]]) -> tuple[float, np.n
         shape = tuple(int(word) // 2 * 2 + 1 for word in words["NELEMENTS"][:3])
         center = np.array([float(word) for word in words["CENTER"][:3]])
     except (KeyError, ValueError, IndexError):
-        raise InputError(f"{where}: SPACING, NELEMENTS or CENTER is missing") from None
+        raise InputError(
+            f"{where}: SPACING, NELEMENTS or CENTER is missing; run AutoGrid again"
+        ) from None
     sound = 0 < spacing < 10 and len(shape) == len(center) == 3 and min(shape) > 1
     if not sound or not np.isfinite(center).all():
-        raise InputError(f"{where}: SPACING, NELEMENTS or CENTER makes no box")
+        raise InputError(f"{where}: SPACING, NELEMENTS or CENTER makes no box; run AutoGrid again")
     return spacing, center, shape
 
 
@@ -159,17 +161,18 @@ def _read_map(
         )
     rows = {n: line.strip() for n, line in enumerate(lines, start=1) if line.strip() and n > HEADER}
     try:
-        values = np.array([*rows.values()], np.float32)
+        with np.errstate(over="ignore"):  # infinities are named below
+            values = np.array([*rows.values()], np.float32)
         sound = np.isfinite(values).all() and not any("_" in word for word in rows.values())
     except ValueError:
         sound = False
     if not sound:
         number, word = next((n, word) for n, word in rows.items() if not _is_number(word))
-        raise InputError(f"{path}, line {number}: '{word}' is no finite number; make the map again")
+        raise InputError(f"{path}, line {number}: '{word}' is no finite number; run AutoGrid again")
     if len(values) != np.prod(shape):
         raise InputError(
-            f"{path}: {len(values)} numbers, but the box has {np.prod(shape)} points; the file is "
-            "damaged"
+            f"{path}: {len(values)} numbers, but the box has {np.prod(shape)} points; run "
+            "AutoGrid again"
         )
     return np.ascontiguousarray(values.reshape(shape[::-1]).T)
 
@@ -177,7 +180,8 @@ def _read_map(
 def _is_number(word: str) -> bool:
     """Whether a word is a finite number, without the underscores that Python takes."""
     try:
-        return bool(np.isfinite(np.array(word, np.float32))) and "_" not in word
+        with np.errstate(over="ignore"):
+            return bool(np.isfinite(np.array(word, np.float32))) and "_" not in word
     except ValueError:
         return False
 

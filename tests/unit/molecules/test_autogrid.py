@@ -52,14 +52,18 @@ BAD: list[tuple[Callable[[str], str], str]] = [
     (lambda text: text.replace("SPACING 0.375", "SPACING 0.5"), "its spacing is 0.5 A"),
     (lambda text: text.replace("CENTER 1.000", "CENTER 2.000"), "its box is another one"),
     (lambda text: text.replace("NELEMENTS 4 2 6", "NELEMENTS 4 2 8"), "its box is another one"),
-    (lambda text: "\n".join(text.splitlines()[:-3]), "102 numbers, but the box has 105 points"),
-    (lambda text: text.replace("CENTER", "MIDDLE"), "is missing"),
+    (
+        lambda text: "\n".join(text.splitlines()[:-3]),
+        "102 numbers, but the box has 105 points; run AutoG",
+    ),
+    (lambda text: text.replace("CENTER", "MIDDLE"), "is missing; run AutoGrid again"),
+    (lambda text: "", "is missing; run AutoGrid again"),
     *(
         (
             lambda text, word=word: "\n".join([*text.splitlines()[:-1], word]),
-            rf"line 111: '{word}' is no finite number; make the map again",
+            rf"line 111: '{word}' is no finite number; run AutoGrid again",
         )
-        for word in ("nan", "1e400", "what", "0,5", "1_0", "1 2")
+        for word in ("nan", "1e400", "1e39", "what", "0,5", "1_0", "1 2")
     ),
 ]
 
