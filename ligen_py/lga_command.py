@@ -1,7 +1,8 @@
 """Dock with AutoDock's genetic algorithm, from AutoDock's files to AutoDock's files.
 
 Takes AutoGrid's maps or a receptor, ligands as PDBQT, and AutoDock-GPU's main flags. For each
-ligand it writes a docking log (.dlg), which Meeko and Ringtail read, and the poses as PDBQT.
+ligand it writes a docking log (.dlg), which Meeko and Ringtail read, and the poses as PDBQT:
+a.dlg and a_out.pdbqt beside a.pdbqt, or where --resnam says.
 
   ligen lga --ffile receptor.maps.fld --lfile ligand.pdbqt --nrun 20 --resnam out
   ligen lga --receptor receptor.pdbqt --center 10 36.5 -18 --size 22 20 20 --lfile ligands/*.pdbqt
@@ -12,6 +13,7 @@ import logging
 import math
 import re
 import sys
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -35,8 +37,11 @@ log = logging.getLogger("ligen_py")
 SEARCHES = {"bfgs": "bfgs", "ad": "adadelta", "sw": "solis_wets"}
 """Local searches; the last two by AutoDock-GPU's names."""
 
-ENDINGS = (".pdbqt", ".dlg")
-"""Of the files that each ligand gets."""
+PER_CORE, ON_A_GPU = 4, 1000
+"""Ligands of `_at_once`: enough to keep a device busy, few enough that a stop loses minutes."""
+
+ABSURD = 1000.0
+"""kcal/mol; a higher energy is that of atoms in one another, or outside the box."""
 
 SIDES = (22.5, 22.5, 22.5)
 """Of a box, Angstrom."""
@@ -58,8 +63,10 @@ NOT_TAKEN = {
     "--smooth": "the smoothing is 0.5 A, as in AutoDock4",
     "--elecmindist": "the least distance of charges is 0.5 A, as in AutoDock4",
     "--modqp": "changed charges are not supported",
-    "--filelist": "lists of files are not read; give several ligands to --lfile",
-    "-B": "lists of files are not read; give several ligands to --lfile",
+    "--filelist": "lists of files are not read; give the maps to --ffile, and all ligands "
+    "to one --lfile, as in: --lfile $(grep pdbqt LIST)",
+    "-B": "lists of files are not read; give the maps to --ffile, and all ligands "
+    "to one --lfile, as in: --lfile $(grep pdbqt LIST)",
     "--xml2dlg": "XML files are neither read nor written",
     "-X": "XML files are neither read nor written",
     "--xmloutput": "XML files are neither read nor written",
@@ -69,8 +76,10 @@ NOT_TAKEN = {
     "-D": "AutoDock-GPU counts devices from 1; its second is --device gpu:1 here",
     "--initswgens": "the local search is the same in all generations",
     "--lsmet-mixed": "the local search is the same in all generations",
-    "--contact_analysis": "contacts are found by `ligen export` and the report",
-    "-C": "contacts are found by `ligen export` and the report",
+    "--contact_analysis": "Ringtail finds contacts from the poses (.pdbqt) and the receptor: "
+    "rt_process_vs write --docking_mode vina --add_interactions --receptor_file ...",
+    "-C": "Ringtail finds contacts from the poses (.pdbqt) and the receptor: "
+    "rt_process_vs write --docking_mode vina --add_interactions --receptor_file ...",
     "--cgmaps": "docking of broken macrocycles is not supported",
     "--dmov": "the largest mutation is 6 A and 90 degrees",
     "--dang": "the largest mutation is 6 A and 90 degrees",
@@ -83,8 +92,8 @@ NOT_TAKEN = {
     "--dlg2stdout": "the log goes into a file, NAME.dlg",
     "--gfpop": "populations are not written",
     "--npdb": "populations are not written",
-    "--gbest": "NAME.pdbqt has the pose of every run, the best one first",
-    "--output-cluster-poses": "NAME.pdbqt has the pose of every run, the best one first",
+    "--gbest": "the poses' PDBQT has that of every run, the best one first",
+    "--output-cluster-poses": "the poses' PDBQT has that of every run, the best one first",
     "--clustering": "the runs are always clustered, at --rmstol",
     "--hsym": "symmetric poses always count as one",
     "-c": "XML files are neither read nor written",
@@ -132,8 +141,8 @@ def _parser() -> argparse.ArgumentParser:
     )  # fmt: skip
     parser.add_argument(
         "--resnam", "-N", metavar="NAME",
-        help="name of the results: NAME.dlg and NAME.pdbqt (default: the ligand's); of several "
-        "ligands, or with a / behind it, a folder",
+        help="name of the results: NAME.dlg and NAME.pdbqt; of several ligands, or with a / behind "
+        "it, a folder (default: beside each ligand, LIGAND.dlg and LIGAND_out.pdbqt)",
     )  # fmt: skip
     box = parser.add_argument_group("the receptor, in one of these ways")
     box.add_argument(
@@ -265,6 +274,7 @@ def _dock(options: argparse.Namespace) -> None:
     from ligen_py.engine.genetic.batched import Lga
     from ligen_py.engine.genetic.poses import map_values
     from ligen_py.opencl.device import select
+    from ligen_py.pace import Pace
     from ligen_py.records.rows import concatenated
 
     ligands = _ligands(options)
@@ -272,26 +282,43 @@ def _dock(options: argparse.Namespace) -> None:
     together = concatenated([ligand.ligands for ligand in ligands])
     device = select(options.device)
     field, maps = _field(options, device, together, ligands[0].center)
+    fitting = _fitting(ligands, together, maps)
+    ligands, outputs = [ligands[n] for n in fitting], [outputs[n] for n in fitting]
     values = map_values(device, field)
     if options.write_maps:
         _write_maps(Path(options.write_maps), maps, values, field)
     if options.rlige:
-        for number, ligand in enumerate(ligands):
-            _print_given(ligand, field, values, together, number)
-    search = Lga(device, field)
-    for rows, found in search.search(together, settings):
-        turn = 0
-        for place, row in enumerate(rows.tolist()):
-            poses = range(place * settings.runs, (place + 1) * settings.runs)
-            runs, turn = _runs(ligands[row], field, values, together, row, found, poses, turn)
-            _write(options, settings, ligands[row], runs, maps, outputs[row])
+        for ligand in ligands:
+            _print_given(ligand, field, values)
+    search, pace = Lga(device, field), Pace("ligands docked", len(ligands))
+    many, poseless = _at_once(device), 0
+    for first in range(0, len(ligands), many):
+        some = ligands[first : first + many]
+        together = concatenated([ligand.ligands for ligand in some])
+        runs: dict[int, list[Any]] = {}
+        for rows, found in search.search(together, settings):
+            turn = 0
+            for place, row in enumerate(rows.tolist()):
+                poses = range(place * settings.runs, (place + 1) * settings.runs)
+                runs[row], turn = _runs(some[row], field, values, found, poses, turn)
+        for row, ligand in enumerate(some):
+            output = outputs[first + row]
+            poseless += not _write(options, settings, ligand, runs[row], maps, output)
+        pace.add(len(some))
     took = f"{search.kernel_seconds:.2f} s on {device.label}"
     log.info("docked %d ligands, %d runs each, in %s", len(ligands), settings.runs, took)
     left_out = len(options.lfile) - len(ligands)
-    if left_out:
-        raise InputError(
-            f"{left_out} of {len(options.lfile)} ligands were left out, for the reasons above"
-        )
+    failed = [f"{left_out} of {len(options.lfile)} ligands were left out"] if left_out else []
+    if poseless:
+        failed.append(f"{poseless} of {len(options.lfile)} ligands have no usable pose")
+    if failed:
+        raise InputError(f"{' and '.join(failed)}, for the reasons above")
+
+
+def _at_once(device: "Device") -> int:
+    """Ligands that are docked before their files are written."""
+    units = int(device.handle.max_compute_units)
+    return ON_A_GPU if device.kind == "gpu" else PER_CORE * units
 
 
 def _ligands(options: argparse.Namespace) -> "list[PdbqtLigand]":
@@ -340,25 +367,34 @@ def _warn_uncharged(path: Path, charges: np.ndarray, polar: bool) -> None:
         )  # fmt: skip
 
 
-def _outputs(options: argparse.Namespace, ligands: "Sequence[PdbqtLigand]") -> list[Path]:
-    """Where the results of each ligand go, without the ending.
+def _outputs(
+    options: argparse.Namespace, ligands: "Sequence[PdbqtLigand]"
+) -> list[tuple[Path, Path]]:
+    """Where the poses and the docking log of each ligand go.
 
-    InputError where they would replace what is read, or cannot be written, before hours of search.
+    InputError where they would replace what is read or another prepared molecule, or cannot be
+    written, before hours of search.
     """
     from ligen_py.molecules.autogrid import CHARGE, SOLVATION, read_field
     from ligen_py.molecules.pdbqt import type_name
     from ligen_py.store.files.temporary import temporary_for
 
-    names = [ligand.name for ligand in ligands]
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
-        raise InputError(f"{twice[0]}.pdbqt: two ligands have this name; rename one")
-    place = options.resnam or ""
-    if len(options.lfile) > 1 or place.endswith("/"):
-        outputs = [Path(place or ".") / name for name in names]
+    place = options.resnam
+    if not place:  # AutoDock-GPU's name of the log; the poses' must not be the ligand's
+        names = [ligand.path.with_name(ligand.name) for ligand in ligands]
+    elif len(options.lfile) > 1 or place.endswith("/"):
+        names = [Path(place) / ligand.name for ligand in ligands]
     else:
-        outputs = [Path(place or names[0])]
-    written = {Path(f"{output}{end}"): "--resnam" for output in outputs for end in ENDINGS}
+        names = [Path(place)]
+    places = Counter(name.resolve() for name in names)
+    twice = next((name for name in names if places[name.resolve()] > 1), None)
+    if twice:
+        raise InputError(
+            f"{twice}.dlg: two ligands would have this log; rename one, or give it once"
+        )
+    poses = ".pdbqt" if place else "_out.pdbqt"
+    outputs = [(Path(f"{name}{poses}"), Path(f"{name}.dlg")) for name in names]
+    written = {path: "--resnam" for both in outputs for path in both[: 1 + options.dlgoutput]}
     if options.write_maps:
         kinds = {type_name(kind) for ligand in ligands for kind in ligand.ligands.type.tolist()}
         ends = [f"{name}.map" for name in (*sorted(kinds), CHARGE, SOLVATION)]
@@ -371,8 +407,48 @@ def _outputs(options: argparse.Namespace, ligands: "Sequence[PdbqtLigand]") -> l
     for path, flag in written.items():
         if path.resolve() in read:
             raise InputError(f"{path}: is an input, and would be replaced; name another by {flag}")
-    temporary_for(next(iter(written))).unlink()
+        if path.exists() and not path.is_file():
+            raise InputError(f"{path}: is no regular file; name another by {flag}")
+        if path.suffix == ".pdbqt" and _is_prepared(path):
+            raise InputError(
+                f"{path}: is a prepared molecule, and would be replaced; name another by {flag}"
+            )
+    for path in {path.parent: path for path in reversed(written)}.values():
+        temporary_for(path).unlink()
     return outputs
+
+
+def _is_prepared(path: Path) -> bool:
+    """Whether a PDBQT file is there that is no result of docking: its atoms are in no MODEL."""
+    if not path.exists():
+        return False
+    with path.open(encoding="utf-8", errors="replace") as lines:
+        words = (line for line in lines if line.startswith(("MODEL", "ROOT", "ATOM", "HETATM")))
+        return not next(words, "MODEL").startswith("MODEL")
+
+
+def _fitting(
+    ligands: "Sequence[PdbqtLigand]", together: "Ad4Ligands", maps: "Autogrid"
+) -> list[int]:
+    """The ligands that the box can hold, by their numbers; what is wrong with the others is said.
+
+    InputError where there are none.
+    """
+    from ligen_py.engine.docking.oversized import longer_than
+
+    diagonal = float(np.linalg.norm(maps.spacing * (np.array(maps.shape) - 1)))
+    extents = longer_than(together, diagonal)
+    for number, extent in extents.items():
+        words = (
+            f"{ligands[number].path}: a rigid part is {extent:.1f} A long, the box's diagonal "
+            f"{diagonal:.1f} A; give a larger box"
+        )
+        if len(ligands) == 1:
+            raise InputError(words)
+        log.warning("left out: %s", words)
+    if len(extents) == len(ligands):
+        raise InputError("no ligand can be docked, for the reasons above")
+    return [number for number in range(len(ligands)) if number not in extents]
 
 
 def _field(
@@ -445,8 +521,6 @@ def _runs(
     ligand: "PdbqtLigand",
     field: "Ad4Field",
     values: np.ndarray,
-    together: Any,
-    row: int,
     found: Any,
     poses: range,
     turn: int,
@@ -456,7 +530,8 @@ def _runs(
     from ligen_py.engine.refinement.reference import Genotype
     from ligen_py.molecules.dlg import DockedRun
 
-    poser, torsions = Poser(field, values, together, row), len(ligand.ligands.torsion_axis)
+    torsions = len(ligand.ligands.torsion_axis)
+    poser = Poser(field, values, ligand.ligands, 0)
     runs = []
     for pose in poses:
         genotype = Genotype(
@@ -475,16 +550,14 @@ def _runs(
     return runs, turn
 
 
-def _print_given(
-    ligand: "PdbqtLigand", field: "Ad4Field", values: np.ndarray, together: Any, row: int
-) -> None:
+def _print_given(ligand: "PdbqtLigand", field: "Ad4Field", values: np.ndarray) -> None:
     from ligen_py.engine.genetic.poses import Poser
     from ligen_py.engine.refinement.reference import Genotype
     from ligen_py.molecules.dlg import DockedRun, energy_lines, shown
 
     still = np.zeros(len(ligand.ligands.torsion_axis))
     genotype = Genotype(ligand.center, np.array([1.0, 0, 0, 0]), still)
-    poser = Poser(field, values, together, row)
+    poser = Poser(field, values, ligand.ligands, 0)
     terms = poser.terms(genotype)
     run = DockedRun(
         poser.places(genotype), terms.vdw, terms.electrostatic, terms.internal, terms.torsional,
@@ -501,9 +574,9 @@ def _write(
     ligand: "PdbqtLigand",
     runs: list[Any],
     maps: "Autogrid",
-    output: Path,
-) -> None:
-    """Write the files of one ligand, and print its best pose."""
+    output: tuple[Path, Path],
+) -> bool:
+    """Write poses and log of one ligand, and print its best pose; whether this one is of use."""
     from ligen_py.molecules import clusters as grouping
     from ligen_py.molecules.dlg import dlg, poses_pdbqt, shown
     from ligen_py.store.files.text import write_texts
@@ -516,24 +589,32 @@ def _write(
     groups = grouping.clusters(places, energies, settings.cluster_rmsd, ways)
     given = one.xyz[:heavy].astype(float) + ligand.center
     reference = [grouping.rmsd(given, place, ways) for place in places]
-    texts = {f"{output.name}.pdbqt": poses_pdbqt(ligand, runs)}
+    texts = {output[0].name: poses_pdbqt(ligand, runs)}
     if options.dlgoutput:
         name = maps.receptor.removesuffix(".pdbqt") or "receptor"
         grid = (name, maps.shape, maps.spacing, maps.center)
         words = _words(settings)
-        texts[f"{output.name}.dlg"] = dlg(ligand, runs, groups, reference, grid, words)
-    write_texts(output.parent, texts)
+        texts[output[1].name] = dlg(ligand, runs, groups, reference, grid, words)
+    write_texts(output[0].parent, texts)
     best = groups[0][0].pose
     beyond = np.abs(runs[best].xyz - maps.center) - maps.spacing * (np.array(maps.shape) - 1) / 2
-    if (beyond > 0.01).any():  # 10,000 kcal/mol: no rounding at a wall
+    outside = bool((beyond > 0.01).any())  # 10,000 kcal/mol: no rounding at a wall
+    absurd = not energies[best] <= ABSURD  # nor a number
+    if outside:
         log.warning(
             "%s: the best pose is partly outside the box, where an energy has no meaning; give a "
             "larger box", shown(ligand.path),
+        )  # fmt: skip
+    elif absurd:
+        log.warning(
+            "%s: the best energy is %.4g kcal/mol, so atoms lie in one another in each run; give "
+            "another box, or a larger one", shown(ligand.path), energies[best],
         )  # fmt: skip
     print(
         f"{shown(ligand.name)}: {energies[best]:.2f} kcal/mol in run {best + 1}, "
         f"{len(groups[0])} of {len(runs)} runs in its cluster, {len(groups)} clusters"
     )
+    return not (outside or absurd)
 
 
 def _words(settings: LgaSettings) -> Mapping[str, object]:

@@ -16,6 +16,7 @@ from ligen_py import lga_command
 from ligen_py.engine.genetic.effort import most_evaluations
 from ligen_py.molecules.dlg import shown
 from ligen_py.molecules.pdbqt_input import read_ligand
+from ligen_py.pace import Pace
 from tests.unit.molecules.test_pdbqt_input import meekos
 from tests.with_meeko import PDBQTMolecule, RDKitMolCreate
 
@@ -105,8 +106,8 @@ def test_outside_the_box_energies_are_those_that_the_search_sees(
 ) -> None:
     """A million kcal/mol an Angstrom, so that no pose in part outside looks like one that binds."""
     words = ["--receptor", str(folder / "rec.pdbqt"), "--lfile", str(folder / "lig.pdbqt"), *FEW]
-    small = [*words, "--size", "2", "2", "2", "--rlige", "--resnam", str(folder / "small")]
-    assert lga_command.main(small) == 0
+    small = [*words, "--size", "4", "4", "4", "--rlige", "--resnam", str(folder / "small")]
+    assert lga_command.main(small) == 1
     printed = capsys.readouterr()
     free = [
         float(line.split("=")[1].split()[0])
@@ -116,6 +117,8 @@ def test_outside_the_box_energies_are_those_that_the_search_sees(
     assert len(free) == 6
     assert min(free) > 1e5
     assert "lig.pdbqt: the best pose is partly outside the box" in printed.err
+    last = printed.err.splitlines()[-1]
+    assert last.endswith("1 of 1 ligands have no usable pose, for the reasons above")
     dock(folder, "within")
     assert "outside the box" not in capsys.readouterr().err
 
@@ -279,9 +282,9 @@ def test_values_that_change_nothing_are_taken(
 ) -> None:
     words = ["--lfile", str(folder / "lig.pdbqt"), "--ffile", str(folder / "rec.maps.fld"), *FEW]
     same = [word for flag, value in lga_command.SAME.items() for word in (flag, str(value))]
-    for name, more in (("plain", []), ("same", [*same, "-2", "0", "--hsym", "1.0"])):
+    for name, more in (("plain", []), ("equal", [*same, "-2", "0", "--hsym", "1.0"])):
         assert lga_command.main([*words, "--resnam", str(folder / name), *more]) == 0
-    assert (folder / "same.pdbqt").read_bytes() == (folder / "plain.pdbqt").read_bytes()
+    assert (folder / "equal.pdbqt").read_bytes() == (folder / "plain.pdbqt").read_bytes()
     assert set(lga_command.SAME) < set(lga_command.NOT_TAKEN)
     few = (["--hsym", "0"], ["--hsym"], ["--hsym", "1", "1"], ["--elecmindist", "0.01"])
     for wrong in (*few, ["-D", "2"], ["-D", "0"]):
@@ -316,9 +319,17 @@ def test_no_input_is_replaced_and_nothing_is_searched_for_what_cannot_be_written
     taken = ["--receptor", "rec.pdbqt", "--lfile", "lig.pdbqt", "--resnam", "rec"]
     Path("own.maps.fld").write_bytes(given[1])  # it names the files rec.*.map
     other = ["--ffile", "own.maps.fld", "--lfile", "lig.pdbqt", "--resnam", "x"]
+    Path("prepared.pdbqt").write_bytes(inputs[0].read_bytes())
+    Path("taken.dlg").mkdir(exist_ok=True)
     for line, sentence in (
-        (words, "lig.pdbqt: is an input, and would be replaced; name another by --resnam"),
-        ([*words, "acid.pdbqt"], "lig.pdbqt: is an input"),
+        ([*words, "--resnam", "lig"], "lig.pdbqt: is an input, and would be replaced; name anothe"),
+        ([*words, "acid.pdbqt", "--resnam", "."], "lig.pdbqt: is an input"),
+        ([*words, "lig.pdbqt"], "lig.dlg: two ligands would have this log; rename one"),
+        ([*words, "--resnam", "taken"], "taken.dlg: is no regular file; name another by --resnam"),
+        (
+            [*words, "--resnam", "prepared"],
+            "prepared.pdbqt: is a prepared molecule, and would be replaced; name another by --res",
+        ),
         (taken, "rec.pdbqt: is an input"),
         ([*words, "--resnam", "x", "--write-maps", "rec"], "another by --write-maps"),
         (
@@ -332,6 +343,90 @@ def test_no_input_is_replaced_and_nothing_is_searched_for_what_cannot_be_written
         assert sentence in captured.err.splitlines()[-1]
         assert not captured.out
     assert [path.read_bytes() for path in inputs] == given
+
+
+def test_results_are_beside_the_ligand_and_replace_none(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As AutoDock-GPU's: the log has the ligand's name, in its folder."""
+    monkeypatch.chdir(tmp_path)
+    for place in ("one", "two"):
+        Path(place).mkdir()
+        shutil.copy(folder / "lig.pdbqt", Path(place, "a.pdbqt"))
+    Path("a.pdbqt").write_text("a user's own")
+    given = Path("one/a.pdbqt").read_bytes()
+    words = ["--ffile", str(folder / "rec.maps.fld"), *FEW, "--lfile", "one/a.pdbqt", "two/a.pdbqt"]
+    for _ in range(2):  # once more over its own results
+        assert lga_command.main(words) == 0
+    for place in ("one", "two"):
+        found = sorted(path.name for path in Path(place).iterdir())
+        assert found == ["a.dlg", "a.pdbqt", "a_out.pdbqt"]
+        assert Path(place, "a.pdbqt").read_bytes() == given
+    assert sorted(path.name for path in Path().iterdir()) == ["a.pdbqt", "one", "two"]
+
+
+def test_files_come_as_ligands_are_docked(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """So that a stop does not lose all; and they are those of one search of all ligands."""
+    for name in "abc":
+        shutil.copy(folder / "lig.pdbqt", folder / f"part-{name}.pdbqt")
+    (folder / "part-b.pdbqt").write_text(meekos("CC(=O)O"))
+    files = [str(folder / f"part-{name}.pdbqt") for name in "abc"]
+    words = ["--ffile", str(folder / "rec.maps.fld"), *FEW, "--lfile", *files, "--resnam"]
+    assert lga_command.main([*words, str(folder / "together")]) == 0
+    whole = capsys.readouterr().out
+    assert [line[:6] for line in whole.splitlines()] == ["part-a", "part-b", "part-c"]
+    monkeypatch.setattr(lga_command, "_at_once", lambda _: 1)
+    there: list[int] = []
+
+    def noted(_: Pace, count: int) -> None:
+        there.append(count)
+        assert len(list((folder / "parts").glob("*.dlg"))) == sum(there)
+
+    monkeypatch.setattr(Pace, "add", noted)
+    assert lga_command.main([*words, str(folder / "parts")]) == 0
+    assert there == [1, 1, 1]
+    assert capsys.readouterr().out == whole
+    for path in (folder / "together").iterdir():
+        assert path.read_bytes() == (folder / "parts" / path.name).read_bytes()
+
+
+def test_a_ligand_that_no_box_can_hold_is_left_out(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "acid.pdbqt").write_text(meekos("CC(=O)O"))
+    files = [str(folder / f"{name}.pdbqt") for name in ("lig", "acid")]
+    small = ["--receptor", str(folder / "rec.pdbqt"), "--size", *["1.5"] * 3, *FEW]
+    words = [*small, "--resnam", str(folder / "held"), "--lfile"]
+    assert lga_command.main([*words, files[0]]) == 1
+    said = capsys.readouterr().err.splitlines()[-1]
+    sentence = (
+        r"lig\.pdbqt: a rigid part is \d\.\d A long, the box's diagonal 2\.6 A; give a larger"
+    )
+    assert re.search(sentence, said)
+    lga_command.main([*words, *files])
+    said = capsys.readouterr().err
+    assert re.search("left out: .*" + sentence, said)
+    assert "1 of 2 ligands were left out" in said.splitlines()[-1]
+    assert sorted(path.name for path in (folder / "held").iterdir()) == ["acid.dlg", "acid.pdbqt"]
+
+
+def test_energies_of_clashes_are_no_result(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for path in folder.glob("rec.*.map"):
+        lines = path.read_text().splitlines()
+        if path.name.split(".")[1] not in ("e", "d"):
+            lines[6:] = ["9000.0"] * (len(lines) - 6)
+        (folder / path.name.replace("rec.", "full.")).write_text("\n".join(lines))
+    text = (folder / "rec.maps.fld").read_text()
+    (folder / "full.maps.fld").write_text(text.replace("file=rec.", "file=full."))
+    words = ["--ffile", str(folder / "full.maps.fld"), "--lfile", str(folder / "lig.pdbqt")]
+    assert lga_command.main([*words, "--resnam", str(folder / "full"), *FEW]) == 1
+    said = capsys.readouterr().err.splitlines()
+    assert "kcal/mol, so atoms lie in one another in each run; give another box" in said[-2]
+    assert said[-1].endswith("1 of 1 ligands have no usable pose, for the reasons above")
 
 
 def test_a_number_of_a_device_is_no_choice_of_the_log(

@@ -109,6 +109,7 @@ ALLOWED = {
         "errors",
         "molecules",
         "opencl",
+        "pace",
         "records",
         "settings",
         "store",

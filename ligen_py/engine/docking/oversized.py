@@ -32,20 +32,23 @@ def mark_lost(ledger: Ledger, entry: np.ndarray, too_large: Mapping[int, str]) -
     return ledger.marked(entry[out], Status.FAILED, Reason.LARGER_THAN_BOX, words)
 
 
-def larger_than_box(ligands: Ligands, field: GeometricField) -> dict[int, str]:
-    """Ligands with a rigid piece longer than the box's diagonal, and the reason in words."""
-    edges = (np.array(field.value.shape) - 1) * field.spacing[0]
-    diagonal = float(np.linalg.norm(edges))
+def longer_than(ligands: Ligands, diagonal: float) -> dict[int, float]:
+    """Ligands with a rigid piece longer than a box's diagonal, and its length, Angstrom."""
     if not len(ligands.entry):
         return {}
     # No two atoms are farther apart than twice this, so most ligands need no further check.
     reach = np.maximum.reduceat(np.linalg.norm(ligands.xyz, axis=1), ligands.first_atom[:-1])
-    found = {}
-    for number in np.flatnonzero(2 * reach > diagonal).tolist():
-        extent = largest_piece(ligands, number)
-        if extent > diagonal:
-            found[number] = (
-                f"a rigid part is {extent:.1f} Angstrom long, the box's diagonal {diagonal:.1f}; "
-                "use a larger radius"
-            )
-    return found
+    long = np.flatnonzero(2 * reach > diagonal).tolist()
+    found = {number: largest_piece(ligands, number) for number in long}
+    return {number: extent for number, extent in found.items() if extent > diagonal}
+
+
+def larger_than_box(ligands: Ligands, field: GeometricField) -> dict[int, str]:
+    """Ligands with a rigid piece longer than the box's diagonal, and the reason in words."""
+    edges = (np.array(field.value.shape) - 1) * field.spacing[0]
+    diagonal = float(np.linalg.norm(edges))
+    return {
+        number: f"a rigid part is {extent:.1f} Angstrom long, the box's diagonal {diagonal:.1f}; "
+        "use a larger radius"
+        for number, extent in longer_than(ligands, diagonal).items()
+    }
