@@ -5,7 +5,7 @@ ligand it writes a docking log (.dlg), which Meeko and Ringtail read, and the po
 a.dlg and a_out.pdbqt beside a.pdbqt, or where --resnam says.
 
   ligen lga --ffile receptor.maps.fld --lfile ligand.pdbqt --nrun 20 --resnam out
-  ligen lga --receptor receptor.pdbqt --center 10 36.5 -18 --size 22 20 20 --lfile ligands/*.pdbqt
+  ligen lga --receptor rec.pdbqt --center 10 36.5 -18 --lfile ligands/*.pdbqt --resnam poses/
 """
 
 import argparse
@@ -37,8 +37,9 @@ log = logging.getLogger("ligen_py")
 SEARCHES = {"bfgs": "bfgs", "ad": "adadelta", "sw": "solis_wets"}
 """Local searches; the last two by AutoDock-GPU's names."""
 
-PER_CORE, ON_A_GPU = 4, 1000
-"""Ligands of `_at_once`: enough to keep a device busy, few enough that a stop loses minutes."""
+PER_CORE, AT_ONCE = 4, 1000
+"""Ligands whose files are written together, on a processor and on a GPU: enough to keep it busy,
+and few enough that a stop loses minutes."""
 
 ABSURD = 1000.0
 """kcal/mol; a higher energy is that of atoms in one another, or outside the box."""
@@ -61,7 +62,8 @@ NOT_TAKEN = {
     "--ubmod": "other models of the unbound ligand than 'same as bound' are not supported",
     "-u": "other models of the unbound ligand than 'same as bound' are not supported",
     "--smooth": "the smoothing is 0.5 A, as in AutoDock4",
-    "--elecmindist": "the least distance of charges is 0.5 A, as in AutoDock4",
+    "--elecmindist": "the least distance of charges is 0.5 A, as in AutoDock4 and AutoDock-GPU "
+    "with a .dpf; without one AutoDock-GPU's is 0.01 A",
     "--modqp": "changed charges are not supported",
     "--filelist": "lists of files are not read; give the maps to --ffile, and all ligands "
     "to one --lfile, as in: --lfile $(grep pdbqt LIST)",
@@ -291,20 +293,18 @@ def _dock(options: argparse.Namespace) -> None:
         for ligand in ligands:
             _print_given(ligand, field, values)
     search, pace = Lga(device, field), Pace("ligands docked", len(ligands))
-    many, poseless = _at_once(device), 0
-    for first in range(0, len(ligands), many):
-        some = ligands[first : first + many]
+    poseless = 0
+    for first in range(0, len(ligands), AT_ONCE):
+        some = ligands[first : first + AT_ONCE]
         together = concatenated([ligand.ligands for ligand in some])
-        runs: dict[int, list[Any]] = {}
-        for rows, found in search.search(together, settings):
+        for rows, found in search.search(together, settings, per_core=PER_CORE):
             turn = 0
             for place, row in enumerate(rows.tolist()):
                 poses = range(place * settings.runs, (place + 1) * settings.runs)
-                runs[row], turn = _runs(some[row], field, values, found, poses, turn)
-        for row, ligand in enumerate(some):
-            output = outputs[first + row]
-            poseless += not _write(options, settings, ligand, runs[row], maps, output)
-        pace.add(len(some))
+                runs, turn = _runs(some[row], field, values, found, poses, turn)
+                output = outputs[first + row]
+                poseless += not _write(options, settings, some[row], runs, maps, output)
+            pace.add(len(rows))
     took = f"{search.kernel_seconds:.2f} s on {device.label}"
     log.info("docked %d ligands, %d runs each, in %s", len(ligands), settings.runs, took)
     left_out = len(options.lfile) - len(ligands)
@@ -313,12 +313,6 @@ def _dock(options: argparse.Namespace) -> None:
         failed.append(f"{poseless} of {len(options.lfile)} ligands have no usable pose")
     if failed:
         raise InputError(f"{' and '.join(failed)}, for the reasons above")
-
-
-def _at_once(device: "Device") -> int:
-    """Ligands that are docked before their files are written."""
-    units = int(device.handle.max_compute_units)
-    return ON_A_GPU if device.kind == "gpu" else PER_CORE * units
 
 
 def _ligands(options: argparse.Namespace) -> "list[PdbqtLigand]":

@@ -24,6 +24,7 @@ def by_batches(
     members: np.ndarray,
     sizes: np.ndarray | None = None,
     room: int = 0,
+    per_core: int = LIGANDS_PER_CORE,
 ) -> Iterator[tuple[np.ndarray, Result]]:
     """`by_halves` for all members at once on a GPU, in batches by cores on a CPU.
 
@@ -32,7 +33,7 @@ def by_batches(
     """
     most = len(members)
     if device.kind != "gpu":
-        most = LIGANDS_PER_CORE * int(device.handle.max_compute_units)
+        most = per_core * int(device.handle.max_compute_units)
     sizes = np.zeros(len(members), np.int64) if sizes is None else sizes
     for first, last in spans(sizes, room, most):
         yield from by_halves(device, work, members[first:last])

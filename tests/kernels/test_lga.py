@@ -261,6 +261,18 @@ def test_results_do_not_depend_on_the_batch_or_on_where_they_are_computed(
     assert not np.array_equal(other[number].energy, first[number].energy)
 
 
+def test_batches_on_a_processor_are_as_small_as_asked(
+    system: tuple[Ad4Ligands, Ad4Field], device: Device
+) -> None:
+    if device.kind == "gpu" or device.is_simulator:
+        pytest.skip("all ligands are one batch, or too much")
+    ligands, field = system
+    settings = LgaSettings(runs=1, population=4, generations=1, iterations=0)
+    found = [rows for rows, _ in Lga(device, field).search(ligands, settings, per_core=1)]
+    assert sorted(np.concatenate(found).tolist()) == list(range(len(SIZES)))
+    assert max(map(len, found)) <= int(device.handle.max_compute_units)
+
+
 def test_launches_are_bounded_and_change_nothing(
     system: tuple[Ad4Ligands, Ad4Field], device: Device, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -376,8 +376,7 @@ def test_files_come_as_ligands_are_docked(
     words = ["--ffile", str(folder / "rec.maps.fld"), *FEW, "--lfile", *files, "--resnam"]
     assert lga_command.main([*words, str(folder / "together")]) == 0
     whole = capsys.readouterr().out
-    assert [line[:6] for line in whole.splitlines()] == ["part-a", "part-b", "part-c"]
-    monkeypatch.setattr(lga_command, "_at_once", lambda _: 1)
+    monkeypatch.setattr(lga_command, "AT_ONCE", 1)
     there: list[int] = []
 
     def noted(_: Pace, count: int) -> None:
@@ -387,7 +386,7 @@ def test_files_come_as_ligands_are_docked(
     monkeypatch.setattr(Pace, "add", noted)
     assert lga_command.main([*words, str(folder / "parts")]) == 0
     assert there == [1, 1, 1]
-    assert capsys.readouterr().out == whole
+    assert sorted(capsys.readouterr().out.splitlines()) == sorted(whole.splitlines())
     for path in (folder / "together").iterdir():
         assert path.read_bytes() == (folder / "parts" / path.name).read_bytes()
 

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ligen_py.engine.batches import by_batches, spans
+from ligen_py.engine.batches import LIGANDS_PER_CORE, by_batches, spans
 from ligen_py.engine.constants import ATOM_CLASSES, LOCAL_BYTES
 from ligen_py.engine.functions.ad4.constants import (
     CHARGE_SOLVATION,
@@ -411,8 +411,11 @@ class Lga:
         settings: LgaSettings,
         kinds: np.ndarray | None = None,
         watch: Watch | None = None,
+        per_core: int = LIGANDS_PER_CORE,
     ) -> Iterator[tuple[np.ndarray, Found]]:
         """Search for the poses of all ligands: rows of a batch, and what was found of these.
+
+        On a processor a batch has `per_core` ligands for each core, at most.
 
         With `watch` the runs are read after every generation, which takes time.
         """
@@ -429,7 +432,7 @@ class Lga:
                 return self._run(batch, rows, classes, settings, watch, queue)
 
             sizes = self._bytes(ligands, members, classes, settings)
-            return by_batches(self.device, work, members, sizes, room)
+            return by_batches(self.device, work, members, sizes, room, per_core)
 
         left = list(range(len(every)))
         beside = self.device.kind in SIDE_BY_SIDE and len(every) > 1 and watch is None

@@ -68,6 +68,7 @@ BAD: list[tuple[Callable[[str], str], str]] = [
 ]
 
 
+@pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize(("change", "words"), BAD)
 def test_bad_maps_are_named(change: Callable[[str], str], words: str, tmp_path: Path) -> None:
     field, path = written(tmp_path), tmp_path / "protein.OA.map"
