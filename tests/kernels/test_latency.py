@@ -32,7 +32,7 @@ def test_kernels_equal_twin(device: Device) -> None:
 
 @pytest.mark.parametrize(
     ("launches", "team", "n_angles"),
-    [("fragment", 1, 12), ("fragment", 4, 32), ("ligand", 3, 40)],
+    [("fragment", 4, 32), ("ligand", 3, 40)],
 )
 def test_launches_and_teams_change_nothing(
     device: Device,
