@@ -66,8 +66,10 @@ GROUPS = (
     ("[CX4:1](C=O)[C:2](=[CX3;H2:3])[NX3]", False),
     ("[CX4:1]([N+](=O)[O-])[C:2]([NX3])=[NX2:3]", False),
     ("[CX4:1](!@[CX3](=O)[#6])!@[CX3:2]([#6])=[NX2:3][#6]", False),
-    ("[CX4;H1:1]([CX3]=O)([CX3]=O)!@[CX3:2]=!@[NX2:3][#6]", False),
-    ("[CX4;H1:1](@[CX3]=O)!@[CX3:2]=!@[NX2:3][#6]", False),
+    ("[CX4;H1:1]([CX3]=O)([CX3]=O)!@[CX3;H1:2]=!@[NX2:3][#6]", False),
+    ("[CX4;H1:1]([CX3]=O)([CX3]=O)!@[CX3:2]([#6])=!@[NX2:3][#6]", False),
+    ("[CX4;H1:1](@[CX3]=O)!@[CX3;H1:2]=!@[NX2:3][#6]", False),
+    ("[CX4;H1:1](@[CX3]=O)!@[CX3:2]([#6])=!@[NX2:3][#6]", False),
     ("[CX4;H1:1]([CX3]=[O,S])[NX2:2]=[NX2:3]c", False),
     ("[CX4;H1:1](C#N)[NX2:2]=[NX2:3]c", False),
 )
@@ -168,11 +170,23 @@ def as_in_water(mol: Chem.Mol) -> tuple[Chem.Mol, bool]:
 
     Heavy atoms keep their numbers and coordinates; hydrogens must be implicit.
     """
-    moved = False
-    while (changed := next(chain(_drawn(mol), _swapped(mol)), None)) is not None:
-        mol, moved = changed, True
+    forms: dict[str, Chem.Mol] = {}  # as drawn, and those on the way
+    while True:
+        again = ""
+        for changed in chain(_drawn(mol), _swapped(mol)):
+            forms = forms or {Chem.MolToSmiles(mol): mol}
+            smiles = Chem.MolToSmiles(changed)
+            if smiles not in forms:
+                break
+            again = again or smiles
+        else:
+            break
+        forms[smiles] = mol = changed
+    if again:  # a circle, from whose forms any drawing ends in the same one
+        circle = list(forms)[list(forms).index(again) :]
+        mol = forms[min(circle)]
     first = _first_enol(mol)
-    return first, moved or first is not mol
+    return first, bool(forms) or first is not mol
 
 
 def _swapped(mol: Chem.Mol) -> Iterator[Chem.Mol]:

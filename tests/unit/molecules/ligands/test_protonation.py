@@ -366,6 +366,8 @@ NAMED = {
     "6-aza-2-thiothymine": ("Cc1n[nH]c(=S)[nH]c1=O", "Cc1n[nH]c(=S)[n-]c1=O"),
     "a vinamidine": ("CC1=CC(C)=NCCN1", "CC1=CC(C)=[NH+]CCN1"),
     "an open vinamidine": ("CN=CC=CNC", "CNC=CC=[NH+]C"),
+    "a cyanated vinamidine": ("CN=C1C=C(N(C)C#N)CCC1", "CN=C1C=C(N(C)C#N)CCC1"),
+    "a hydroxypyrazole's acid": ("OC(=O)c1n[nH]cc1O", "O=C([O-])c1n[nH]cc1O"),
     "an N-aryl diketimine": ("CC(C=C(C)Nc1ccccc1)=Nc1ccccc1", "CC(C=C(C)Nc1ccccc1)=Nc1ccccc1"),
     "an enaminone": ("CC(=O)C=C(C)N", "CC(=O)C=C(C)N"),
     "a naphthazarin as a 1,5-quinone": (

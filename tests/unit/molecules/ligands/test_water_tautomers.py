@@ -228,6 +228,8 @@ STAYS = {
     "a pyrazol-3-ol with N=N": "CC1(C)N=NC(O)=C1",
     "an acyliminobenzimidazole": "CC(=O)N=c1[nH]c2ccccc2n1C",
     "a cyanamide": "N#CN=c1cccc[nH]1",
+    "an amidine of a lactam": "CNC(=N)C1CCNC1=O",
+    "an imidate of a lactone": "CN=C(OC)C1CCOC1=O",
     "an N-alkylpyridine": "Cn1ccccc1=N",
     "a phosphite triester": "COP(OC)OC",
     "S-methylthiourea": "CSC(=N)N",
@@ -258,6 +260,25 @@ def test_enols_of_a_diketone_and_the_diketone_are_one_molecule(drawings: tuple[s
     parents = {canonical_smiles(standardise(Chem.MolFromSmiles(text)).mol) for text in drawings}
     assert len(parents) == 1
     assert Chem.MolFromSmiles(parents.pop()).HasSubstructMatch(Chem.MolFromSmarts("OC=CC=O"))
+
+
+@pytest.mark.parametrize(
+    ("drawings", "expected"),
+    [
+        (
+            ("Oc1n[nH]c(O)c1N=Nc1ccccc1", "O=c1[nH][nH]c(O)c1N=Nc1ccccc1"),
+            "O=C1NNC(=O)C1=NNc1ccccc1",
+        ),
+        (
+            ("CN=CC1=C(O)C(=O)C=C(O)C1=O", "CNC=C1C(=O)C(=O)C=C(O)C1=O"),
+            "CNC=C1C(=O)C(=O)C=C(O)C1=O",
+        ),
+    ],
+)
+def test_hydrogens_go_in_no_circle(drawings: tuple[str, ...], expected: str) -> None:
+    """Where one group is redrawn as another, which is redrawn as the first."""
+    for text in (*drawings, expected):
+        assert Chem.MolToSmiles(as_in_water(Chem.MolFromSmiles(text))[0]) == expected
 
 
 @pytest.mark.parametrize("smiles", STAYS.values(), ids=STAYS)
