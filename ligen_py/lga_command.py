@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ligen_py import cli
-from ligen_py.errors import InputError, UsageError
+from ligen_py.errors import InputError, OutputError, UsageError
 from ligen_py.settings.check import check
 from ligen_py.settings.lga import LgaSettings
 
@@ -408,7 +408,10 @@ def _outputs(
                 f"{path}: is a prepared molecule, and would be replaced; name another by {flag}"
             )
     for path in {path.parent: path for path in reversed(written)}.values():
-        temporary_for(path).unlink()
+        try:
+            temporary_for(path).unlink()
+        except OutputError as error:
+            raise InputError(f"{error}; {written[path]} names another place") from error
     return outputs
 
 

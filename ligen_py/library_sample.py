@@ -26,8 +26,9 @@ COUNTED = 64 << 20
 ENOUGH = 50
 """Records one after another, none of them readable, that show that a file is no library."""
 
-LOOKED_AT = 5
-"""Files of a library from which records are looked at, where it has more records than these."""
+LOOKED_AT, WHOLE = 5, 20
+"""Files of a library from which records are looked at; and of one that is looked at whole, since
+it has no more records than were asked for."""
 
 
 @dataclass
@@ -66,7 +67,7 @@ def look(plan: Workplan, library: str, most: int, work: Path) -> Sample:
     exact = sum(map(_bytes, files)) <= COUNTED or all(map(_is_parquet, files))
     held = {file: count(file.path, columns) for file in files} if exact else {}
     records = sum(held.values())
-    whole = exact and records <= most
+    whole = exact and records <= most and len(files) <= WHOLE
     some = files if whole else _spread(files, most)
     seen: list[Path] = []
     seconds, here = 0.0, 0
@@ -93,8 +94,8 @@ def _reused(plan: Workplan, library: str, most: int, output: Path) -> Sample:
     """The sample of a library that another campaign has parsed."""
     files = plan.files(library)
     sizes = {file.path: len(_column(file.path, "ledger/status")) for file in files}
-    some = _spread(files, most)
-    each = -(-most // len(some))
+    some = files if sum(sizes.values()) <= most else _spread(files, most)
+    each = most if len(some) == len(files) else -(-most // len(some))
     chosen = [(file.path, row) for file in some for row in range(min(each, sizes[file.path]))]
     write_chosen(chosen, Run("parse", Section()), output, files[0].path)
     records, parts = sum(sizes.values()), len(plan.chunks(library))

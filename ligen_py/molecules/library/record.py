@@ -162,7 +162,10 @@ def smiles_record(line: int, name: str, cell: str, extra: str) -> Record:
         return Record(line, name, said, extra=extra, reason=Reason.UNPARSABLE)
     if behind and not behind.startswith("|"):  # not a faulty extension, which says nothing
         # A SMILES with a blank in it would be another molecule.
-        said = f"behind the SMILES, in the same cell, stands more: {clean_name(behind)[:80]}"
+        said = (
+            f"the cell has more than a SMILES: {clean_name(behind)[:80]}; give a name a column of "
+            "its own, or look at the separator"
+        )
         return Record(line, name, said, extra=extra, reason=Reason.UNPARSABLE)
     if len(smiles) > RECORD_LIMIT:
         said = f"the SMILES has {len(smiles)} characters, at most {RECORD_LIMIT}"

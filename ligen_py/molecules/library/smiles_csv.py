@@ -34,12 +34,12 @@ A gap of the web may be a blank at which no line breaks.
 _OF_EXCEL = re.compile(rb'"?sep=.?"?', re.IGNORECASE)
 """A line above the header that gives Excel the separator, which is stripped if it is a tab."""
 
-_QUOTED = re.compile(r'"[^"]*"')
+_QUOTED = re.compile(r'"([^"]*)"')
 """A cell in quotes, in which a line may end."""
 
 
-_QUOTED_FIRST = re.compile(r'"[^"]*"([\t, ]?)')
-"""A line that begins with a cell in quotes, as no SMILES does, and the separator behind it."""
+_QUOTED_FIRST = re.compile(r'"([^"]*)"(?:([\t,])|\s+|$)')
+"""A line that begins with a cell in quotes, as no SMILES does: the cell, and a tab or comma."""
 
 
 class Layout(NamedTuple):
@@ -87,7 +87,9 @@ def layout_of(path: Path, columns: Columns, is_csv: bool) -> Layout:
     asked = [name for name in (columns.smiles_column, columns.name_column) if name]
     if any(name.isdecimal() for name in asked):
         return Layout(-1, separator, is_csv, (), *_numbers(path, columns), columns)
-    cells = split_csv(words, separator) if separator != " " or '"' in words else _words(words)
+    cells = _words(words) if separator == " " else split_csv(words, separator)
+    if separator == " " and '"' in words:
+        cells = _quoted_words(words)
     if not (is_csv or asked or _is_header(cells)):
         return Layout(-1, "", False, (), 0, 1, columns)
     names = _distinct(cells)
@@ -132,8 +134,11 @@ def _separator(words: str, is_csv: bool) -> str:
     contain other marks, such as "Name (German, French, English)".
     """
     if not is_csv:
-        named = (mark for mark in ";|" if _names_smiles(words, mark))
-        return next((mark for mark in "\t," if mark in words), next(named, " "))
+        if "\t" in words:
+            return "\t"
+        if "," in words.split(None, 1)[0]:  # one behind a blank belongs to a name
+            return ","
+        return next((mark for mark in ";|" if _names_smiles(words, mark)), " ")
     bare = _QUOTED.sub("", words)
     return max(",\t;|", key=lambda mark: (_names_smiles(words, mark), bare.count(mark)))
 
@@ -272,18 +277,24 @@ def _cell(cells: Sequence[str], place: int) -> str:
 
 
 def _cells(words: str, layout: Layout) -> list[str]:
+    if layout.separator == "\t" and not layout.is_csv:
+        return _tabbed(words)
     if layout.separator in SEPARATORS and layout.separator:
         return split_csv(words, layout.separator)
     words = words.strip()
     if quoted := _QUOTED_FIRST.match(words):
-        return split_csv(words, layout.separator or quoted[1] or ",")
+        if layout.separator:
+            return _quoted_words(words)
+        if quoted[2]:
+            return split_csv(words, quoted[2])
+        return [quoted[1], *_tabbed(words[quoted.end() :])]
     if layout.smiles:
         return _words(words, len(layout.names) - 1)
     smiles, gap, rest = _LEAD.match(words).groups()  # type: ignore[union-attr]  # matches any text
     if layout.separator:
         more = _words(rest, len(layout.names) - 2)
     else:
-        more = split_csv(rest, ",") if "," in gap else split_csv(rest, "\t")
+        more = split_csv(rest, ",") if "," in gap else _tabbed(rest)
     return [smiles, *more]
 
 
@@ -292,6 +303,16 @@ def _words(words: str, most: int = -1) -> list[str]:
     if most == 0:
         return [words]
     return re.split(r"\s+", words.strip(), maxsplit=max(0, most))
+
+
+def _tabbed(words: str) -> list[str]:
+    """Cells between tabs; quotes that enclose a whole cell are taken off, others are its own."""
+    return [found[1] if (found := _QUOTED.fullmatch(cell)) else cell for cell in words.split("\t")]
+
+
+def _quoted_words(words: str) -> list[str]:
+    """Words between blanks, some of them in quotes."""
+    return [cell for cell in split_csv(words.strip(), " ") if cell]
 
 
 def split_csv(words: str, separator: str) -> list[str]:

@@ -425,9 +425,10 @@ def largest_fragment(mol: Chem.Mol) -> tuple[Chem.Mol, list[str]]:
     others = [fragment for fragment in fragments if fragment is not chosen]
     taken: Counter[str] = Counter()
     parents: Counter[str] = Counter()
+    own = _neutral_smiles(chosen)
     for part in others:
         # Valproate beside valproic acid is no other parent.
-        if _has_carbon(part) and (parent := _neutral_smiles(part)) != _neutral_smiles(chosen):
+        if _has_carbon(part) and (parent := _neutral_smiles(part)) != own:
             parents[parent] += 1
         else:
             taken[canonical_smiles(part)] += 1

@@ -34,7 +34,7 @@ def write_answer(answer: Answer, form: str, output: Path | None) -> None:
     """Write an answer to a file, or print it; UsageError where a terminal cannot show it."""
     rows = len(next(iter(answer.values()), ()))
     if form == "parquet":
-        _write(_require_file(output), _parquet(answer), f"{rows} rows")
+        _write(_require_file(output), _parquet(answer), counted(rows, "row"))
         return
     if form == "table":
         width = None
@@ -43,7 +43,16 @@ def write_answer(answer: Answer, form: str, output: Path | None) -> None:
         lines: Iterator[str] = (f"{line}\n" for line in table_of(answer, width))
     else:
         lines = {"csv": _csv, "tsv": _tsv, "jsonl": _jsonl}[form](answer)
-    write_lines(lines, output, f"{rows} rows")
+    write_lines(lines, output, counted(rows, "row"))
+
+
+def counted(number: int, what: str) -> str:
+    """A number of things in words.
+
+    >>> counted(1, "row"), counted(2, "row")
+    ('1 row', '2 rows')
+    """
+    return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 def write_lines(lines: Iterator[str], output: Path | None, what: str) -> None:

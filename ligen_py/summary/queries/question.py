@@ -12,7 +12,7 @@ from ligen_py.errors import InputError, UsageError, close_to
 from ligen_py.store.campaign.judged import Beside
 from ligen_py.store.campaign.layout import Left
 from ligen_py.store.campaign.reader import CampaignReader, open_campaign
-from ligen_py.summary.queries.answer import write_answer, write_lines
+from ligen_py.summary.queries.answer import counted, write_answer, write_lines
 from ligen_py.summary.queries.columns import INPUT, NETWORK, TEXTS, Molecules, is_shown_only, joined
 from ligen_py.summary.queries.expression import Columns, Expression, Texts
 from ligen_py.summary.queries.forms import LIMIT, format_of
@@ -48,7 +48,7 @@ def answer(options: argparse.Namespace) -> None:
         if not any(map(len, found)) and not any(len(left.name) for left in named):
             print("no ranked molecule fits", file=sys.stderr)
         if form == "sdf":
-            poses = f"{sum(map(len, found))} poses"
+            poses = counted(sum(map(len, found)), "pose")
             write_lines(_sdf(campaign, targets, found), options.output, poses)
             return
         parts = []

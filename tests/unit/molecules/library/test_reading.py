@@ -197,6 +197,12 @@ def read(path: Path, **columns: object) -> list[tuple[str, str, dict[str, str]]]
         ("r_head.smi", '"SMILES"\t"ID"\n"CCO"\t"a b"\n', ("CCO", "a b", {})),
         ("r_blank.smi", '"SMILES" "ID"\n"CCO" "a b"\n', ("CCO", "a b", {})),
         ("r_comma.smi", '"CC(F)O |&1:1,3|","a"\n', ("CC(F)O |&1:1,3|", "a", {})),
+        ("r_blanks.smi", '"CCO"  "a b"\n', ("CCO", "a b", {})),
+        ("r_words.smi", '"CCO" ethyl alcohol\n', ("CCO", "ethyl alcohol", {})),
+        ("ring.smi", 'smiles\tid\nCCO\t"A"-ring alcohol\n', ("CCO", '"A"-ring alcohol', {})),
+        ("comma_name.smi", "smiles id\nCCO 1,2-x, y\n", ("CCO", "1,2-x, y", {})),
+        ("comma_head.smi", "smiles zinc_id, pure\nCCO Z1\n",
+         ("CCO", "line-2", {"zinc_id,": "Z1"})),
         ("inch.smi", 'CCO\t5" plate\n', ("CCO", '5" plate', {})),
         ("web.smi", "CCO\u00a0the\u3000name\n", ("CCO", "the\u3000name", {})),
     ],
@@ -223,6 +229,8 @@ def test_columns_are_chosen_by_name_or_number(tmp_path: Path) -> None:
     assert read(path, **chosen, columns=("none",)) == [("CCO", "x", {})]
     path = written(tmp_path, "b.csv", "1,x,CCO\n2,y,CC\n")
     assert [name for _, name, _ in read(path, smiles_column="3", name_column="2")] == ["x", "y"]
+    path = written(tmp_path, "d.smi", "CCO ethanol, 1,2-pure\nCC x\n")
+    assert [text for text, _, _ in read(path, smiles_column="1")] == ["CCO", "CC"]
     path = written(tmp_path, "c.smi", "x CCO\ny CC\n")
     assert [text for text, _, _ in read(path, smiles_column="2", name_column="1")] == ["CCO", "CC"]
 
@@ -502,4 +510,4 @@ def test_a_cell_with_more_than_a_smiles_is_not_its_first_word(
     """Half of a molecule was docked under the name of the whole."""
     (record,) = records(written(tmp_path, name, content.encode()))
     assert (record.name, record.reason) == ("a", Reason.UNPARSABLE)
-    assert record.text.endswith("in the same cell, stands more: C(C)C(=O)O")
+    assert record.text.startswith("the cell has more than a SMILES: C(C)C(=O)O; give a name")
