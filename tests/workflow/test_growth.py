@@ -114,17 +114,15 @@ def with_another_effort(folder: Path) -> None:
     [
         (with_a_file, BEFORE | {"paracetamol"}, 3),
         (in_more_chunks, BEFORE, 4),
-        (with_another_effort, BEFORE, 2),
     ],
     ids=lambda value: getattr(value, "__name__", ""),
 )
 def test_what_is_ranked_is_what_the_config_describes(
     folder: Path, grow: Grown, expected: set[str], parts: int
 ) -> None:
-    """As also where a file or a target is taken away, below."""
+    """As also where a file or a target is taken away, or the effort is another, below."""
     grow(folder)
     assert_makes(folder, {"dhfr": expected}, parts)
-    assert effort(folder) == ("draft" if grow is with_another_effort else "standard")
 
 
 def assert_makes(folder: Path, expected: dict[str, set[str]], parts: int) -> None:

@@ -14,7 +14,7 @@ from ligen_py import parse, plan
 from ligen_py.campaign.workplan import Workplan
 from ligen_py.chain import FILES
 from ligen_py.errors import InputError
-from ligen_py.library_sample import Sample, require_use
+from ligen_py.library_sample import Sample, look, require_use
 from ligen_py.records.pocket import POCKET, Audit
 from ligen_py.store.campaign.manifest import Manifest, read_manifest
 from ligen_py.store.files.read import read
@@ -254,22 +254,19 @@ def test_a_file_of_several_may_give_nothing(folder: Path) -> None:
         require_use(alone, "drugs", sample)
 
 
-def test_records_of_several_files_are_looked_at(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_records_of_several_files_are_looked_at(folder: Path, tmp_path: Path) -> None:
     """A file that cannot be read, in the middle, told of the whole library."""
     (folder / "several").mkdir()
     for name in ("a", "b", "c", "d", "e", "f", "g"):
         lines = "bad\n" * 20 if name == "d" else "CCO\nCCN\n" * 10
         (folder / f"several/{name}.smi").write_text(lines)
-    config = {**CONFIG, "libraries": {"drugs": {"file": "several"}}}
-    (folder / "c.yaml").write_text(yaml.safe_dump(config))
-    for sample, seen in ((10, "140 7 10 5 of 7 8 "), (1000, "140 7 140 7 of 7 12 ")):
-        assert run(folder, "--sample", str(sample)) == 0
-        row = next(
-            line.split() for line in capsys.readouterr().out.splitlines() if " of 7 " in line
-        )
-        assert " ".join(row[1:]).startswith(seen)
+    described = Workplan.of({**CONFIG, "libraries": {"drugs": {"file": "several"}}}, "c", folder)
+    for most, seen, files, unparsable in ((10, 10, 5, 2), (1000, 140, 7, 20)):
+        sample = look(described, "drugs", most, tmp_path)
+        assert (sample.records, sample.exact, sample.parts) == (140, True, 7)
+        assert (sample.seen, sample.files) == (seen, files)
+        assert sample.reasons["unparsable"] == unparsable
+        assert sample.states == 2 * (files - 1)  # others are duplicates
 
 
 def test_a_small_sample_of_a_library_proves_nothing(folder: Path) -> None:

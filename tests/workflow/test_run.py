@@ -126,7 +126,7 @@ logging.getLogger("snakemake.logging").addFilter(send)
 """
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_that_comes_while_a_job_is_put_away_ends_snakemake(
     tmp_path: Path, number: signal.Signals
 ) -> None:
