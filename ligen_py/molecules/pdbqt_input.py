@@ -365,6 +365,20 @@ def _tree(
         raise InputError(
             f"{path}, line {number}: BRANCH {near} {far} has no ENDBRANCH; prepare the ligand again"
         )
+    cuts = _cuts(path, branches, serial, piece)
+    return atoms, np.array(piece), cuts, [number for number, *_ in branches]
+
+
+def _cuts(
+    path: Path,
+    branches: Sequence[tuple[int, tuple[int, int], int]],
+    serial: dict[int, int],
+    piece: Sequence[int],
+) -> list[tuple[int, int]]:
+    """The bonds that turn (atoms from 0) of branches: line, the file's numbers, the piece around.
+
+    InputError where one does not lead from an atom of the piece around it to one of its own.
+    """
     cuts = []
     for own, (number, (near, far), outer) in enumerate(branches, start=1):
         if near not in serial or far not in serial:
@@ -378,7 +392,7 @@ def _tree(
                 "prepare the ligand again"
             )
         cuts.append((serial[near], serial[far]))
-    return atoms, np.array(piece), cuts, [number for number, *_ in branches]
+    return cuts
 
 
 def _pair(path: Path, number: int, line: str) -> tuple[int, int]:

@@ -87,9 +87,10 @@ def layout_of(path: Path, columns: Columns, is_csv: bool) -> Layout:
     asked = [name for name in (columns.smiles_column, columns.name_column) if name]
     if any(name.isdecimal() for name in asked):
         return Layout(-1, separator, is_csv, (), *_numbers(path, columns), columns)
-    cells = _words(words) if separator == " " else split_csv(words, separator)
-    if separator == " " and '"' in words:
-        cells = _quoted_words(words)
+    if separator == " ":
+        cells = _quoted_words(words) if '"' in words else _words(words)
+    else:
+        cells = split_csv(words, separator)
     if not (is_csv or asked or _is_header(cells)):
         return Layout(-1, "", False, (), 0, 1, columns)
     names = _distinct(cells)
