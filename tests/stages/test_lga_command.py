@@ -12,7 +12,7 @@ import gemmi
 import numpy as np
 import pytest
 
-from ligen_py import lga_command
+from ligen_py import lga_command, lga_flags
 from ligen_py.engine.genetic.effort import most_evaluations
 from ligen_py.molecules.dlg import shown
 from ligen_py.molecules.pdbqt_input import read_ligand
@@ -199,6 +199,77 @@ def test_ligands_that_cannot_be_docked_do_not_stop_the_others(
     assert not (folder / "none").exists()
 
 
+def listed(folder: Path, *lines: str) -> list[str]:
+    """The words that dock a list of these files."""
+    place = folder / "files.list"
+    place.write_text("\ufeff" + "\r\n".join(lines) + "\r\n\r\n", encoding="utf-8")
+    return ["--filelist", str(place), *FEW]
+
+
+def test_a_list_of_files_gives_what_its_ligands_give(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in folder.glob("rec.*"):
+        shutil.copy(name, folder / name.name.replace("rec.", "again."))
+    field = (folder / "rec.maps.fld").read_text()
+    field = field.replace("file=rec.", "file=again.").replace(
+        "MACROMOLECULE rec", "MACROMOLECULE again"
+    )
+    (folder / "again.maps.fld").write_text(field)
+    (folder / "list").mkdir()
+    (folder / "list" / "acid.pdbqt").write_text(meekos("CC(=O)O"))
+    (folder / "fluor.pdbqt").write_text(meekos("FCCO"))
+    monkeypatch.chdir(folder)
+    alone = dock(folder, "one")
+    lines = ["rec.maps.fld", "./lig.pdbqt", "list/Ligand 1", "list/acid.pdbqt", "list/acid_1",
+             "again.maps.fld", "lig.pdbqt", "list/Ligand 2"]  # fmt: skip
+    assert lga_command.main(listed(folder, *lines)) == 0
+    assert (folder / "list/Ligand 1.pdbqt").read_bytes() == alone.with_suffix(".pdbqt").read_bytes()
+    assert (folder / "list/Ligand 2.pdbqt").read_bytes() == alone.with_suffix(".pdbqt").read_bytes()
+    log = (folder / "list/Ligand 2.dlg").read_text()
+    assert re.search(r"Receptor name: +again$", log, re.MULTILINE)
+    assert sorted(path.name for path in (folder / "list").iterdir()) == [
+        "Ligand 1.dlg", "Ligand 1.pdbqt", "Ligand 2.dlg", "Ligand 2.pdbqt",
+        "acid.pdbqt", "acid_1.dlg", "acid_1.pdbqt",
+    ]  # fmt: skip
+    # Without names results are beside each ligand, and what cannot be docked does not stop others.
+    lines = ["rec.maps.fld", "list/acid.pdbqt", "gone.pdbqt", "fluor.pdbqt", "again.maps.fld"]
+    capsys.readouterr()
+    assert lga_command.main(listed(folder, *lines)) == 1
+    said = capsys.readouterr().err.splitlines()
+    assert said[0].endswith("files.list, line 5: again.maps.fld: no ligand is docked in these maps")
+    assert said[1] == "left out: gone.pdbqt: is no file"
+    assert said[2].startswith("left out: fluor.pdbqt: rec.maps.fld: no map for atom type F")
+    assert said[-1].endswith("2 of 3 ligands were left out, for the reasons above")
+    assert (folder / "list" / "acid_out.pdbqt").is_file()
+    (folder / "list" / "acid.dlg").unlink()
+    # A list of ligands alone is docked into the receptor of the command line.
+    maps = ["--ffile", "rec.maps.fld", "--resnam", "into"]
+    assert lga_command.main([*listed(folder, "lig.pdbqt", "list/acid.pdbqt"), *maps]) == 0
+    assert (folder / "into/lig.pdbqt").read_bytes() == alone.with_suffix(".pdbqt").read_bytes()
+
+
+def test_what_is_wrong_in_a_list_is_said(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(folder)
+    fields = ["rec.maps.fld", "lig.pdbqt"]
+    cases = [
+        (fields[1:], [], 1, "files.list, line 1: no maps are named above lig.pdbqt"),
+        (fields[:1], [], 1, "files.list: no line names a ligand"),
+        (["no.fld", "lig.pdbqt"], [], 1, "files.list, line 1: no.fld is no file"),
+        ([*fields, "a", "b"], [], 1, "2 names of results, such as 'a', for 1 ligands"),
+        ([*fields, "lig.pdbqt"], [], 1, "lig.dlg: two ligands would have this log"),
+        ([*fields, "lig.pdbqt", "a", "a"], [], 1, "a.dlg: two ligands would have this log"),
+        (fields, ["--ffile", "rec.maps.fld"], 1, "line 1: names maps, as the command line does"),
+        ([*fields, "a"], ["--resnam", "b"], 2, "files.list names the results"),
+        ([*fields, "rec"], [], 1, "rec.pdbqt: is a prepared molecule, and would be replaced"),
+    ]
+    for lines, more, status, sentence in cases:
+        assert lga_command.main([*listed(folder, *lines), *more]) == status
+        assert sentence in capsys.readouterr().err.splitlines()[-1]
+
+
 def test_names_of_files_may_be_in_any_encoding(folder: Path) -> None:
     lig, rec = (Path(os.fsdecode(bytes(folder) + name)) for name in (b"/l\xe9", b"/r\xe9.pdbqt"))
     shutil.copy(folder / "lig.pdbqt", lig)
@@ -281,11 +352,11 @@ def test_values_that_change_nothing_are_taken(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words = ["--lfile", str(folder / "lig.pdbqt"), "--ffile", str(folder / "rec.maps.fld"), *FEW]
-    same = [word for flag, value in lga_command.SAME.items() for word in (flag, str(value))]
+    same = [word for flag, value in lga_flags.SAME.items() for word in (flag, str(value))]
     for name, more in (("plain", []), ("equal", [*same, "-2", "0", "--hsym", "1.0"])):
         assert lga_command.main([*words, "--resnam", str(folder / name), *more]) == 0
     assert (folder / "equal.pdbqt").read_bytes() == (folder / "plain.pdbqt").read_bytes()
-    assert set(lga_command.SAME) < set(lga_command.NOT_TAKEN)
+    assert set(lga_flags.SAME) < set(lga_flags.NOT_TAKEN)
     few = (["--hsym", "0"], ["--hsym"], ["--hsym", "1", "1"], ["--elecmindist", "0.01"])
     for wrong in (*few, ["-D", "2"], ["-D", "0"]):
         with pytest.raises(SystemExit):
@@ -455,7 +526,7 @@ def test_evaluations_are_those_of_autodock_gpus_flags(
     folder: Path, flags: list[str], evaluations: int, limit: int
 ) -> None:
     options = lga_command._parser().parse_args(["--lfile", str(folder / "lig.pdbqt"), *flags])
-    settings = lga_command._settings(options)
+    settings = lga_flags.settings_of(options)
     assert (settings.evaluations, settings.heuristic_limit) == (evaluations, limit)
     if not evaluations:
         assert 0.7 * min(limit, 1e6) < most_evaluations(settings, 6) < limit
