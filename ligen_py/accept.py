@@ -43,8 +43,8 @@ def run(inputs: Inputs, settings: AcceptSettings, device: str | None, output: Pa
     target, passed, sentence = verdict["target"], verdict["passed"], verdict["sentence"]
     if not passed and settings.below == "stop":
         raise InputError(
-            f"{sentence}; see {inputs.verdict.with_suffix('.txt')}; correct the target, or write "
-            f"'controls: {{{target}: {{below: warn}}}}' to go on"
+            f"{sentence}; see {inputs.verdict.with_suffix('.txt')}; correct the target, or set "
+            f"'below: warn' in the config at 'controls', '{target}', to go on"
         )
     if not passed:
         log.warning("%s", sentence)

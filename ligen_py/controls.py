@@ -22,6 +22,8 @@ from ligen_py.store.campaign.manifest import PartFiles
 from ligen_py.store.files.text import write_texts
 from ligen_py.summary.controls import (
     OURS,
+    POSES,
+    RANKING,
     Bar,
     Docked,
     Redocked,
@@ -100,23 +102,35 @@ def judge(inputs: Inputs, settings: ControlsSettings) -> Verdict:
         for pocket in pockets
         if (pocket, "crystal") in inputs.parts
     ]
-    every = [
-        _docked(pocket, inputs.parts) for pocket in pockets if (pocket, "actives") in inputs.parts
-    ]
-    bars, notes = list(_redocking_bars(redocked[:1], settings)), []
-    if not every:
+    read = {
+        pocket: read_controls(inputs.parts[pocket, "actives"], inputs.parts[pocket, "decoys"])
+        for pocket in pockets
+        if (pocket, "actives") in inputs.parts
+    }
+    bars = list(_redocking_bars(redocked[:1], settings))
+    if not read:
         return Verdict(inputs.target, redocked, bars=bars)
+    every = [
+        Docked(pocket, found.is_active, {OURS: found.score, **found.totals}, found.properties)
+        for pocket, found in read.items()
+    ]
+    left_out = next(iter(read.values())).left_out
     actives = int(every[0].is_active.sum())
     decoys = len(every[0].is_active) - actives
     if not actives or not decoys:
+        because = f" ({'; '.join(left_out)})" if left_out else ""
         raise InputError(
-            f"controls of {inputs.target}: {actives} actives and {decoys} decoys can be compared; "
-            "both are needed, so look at their files"
+            f"controls of {inputs.target}: {actives} actives and {decoys} decoys can be compared"
+            f"{because}; both are needed, so look at their files"
         )
     rows = figures_of(every)
     value, low, high = rows[0].figures["ROC AUC"]
-    words = f"ROC AUC {value:.2f} ({low:.2f} to {high:.2f}), at least {settings.min_auc:g} wanted"
-    bars.append(Bar(words, value >= settings.min_auc))
+    told, passed = _beside(value, settings.min_auc), value >= settings.min_auc
+    words = (
+        f"ROC AUC by {OURS} {told} ({low:.2f} to {high:.2f}), at least {settings.min_auc:g} wanted"
+    )
+    bars.append(Bar(words, passed, RANKING))
+    notes = [f"{words.capitalize()}." for words in left_out]
     for row in rows:
         if row.is_null and row.figures["ROC AUC"][0] >= value:
             notes.append(
@@ -125,7 +139,7 @@ def judge(inputs: Inputs, settings: ControlsSettings) -> Verdict:
             )
     if actives < 20:
         notes.append(f"With {actives} actives one molecule more or less changes these figures.")
-    choice = choose(every)
+    choice = choose(every, rows)
     return Verdict(
         inputs.target, redocked, actives, decoys, inputs.origin, rows, choice, bars, notes
     )
@@ -134,10 +148,22 @@ def judge(inputs: Inputs, settings: ControlsSettings) -> Verdict:
 def _redocking_bars(redocked: list[Redocked], settings: ControlsSettings) -> Iterator[Bar]:
     for one in redocked:
         if one.rmsd is None:
-            yield Bar(f"redocking of {one}", False)
+            yield Bar(f"redocking of {one}", False, POSES)
         else:
-            words = f"redocking of {one}; at most {settings.max_rmsd:g} Å wanted"
-            yield Bar(words, one.rmsd <= settings.max_rmsd)
+            told = _beside(one.rmsd, settings.max_rmsd)
+            words = f"redocking of {one.told(told)}; at most {settings.max_rmsd:g} Å wanted"
+            yield Bar(words, one.rmsd <= settings.max_rmsd, POSES)
+
+
+def _beside(value: float, limit: float) -> str:
+    """A value with two decimals, or as many as show on which side of a limit it is."""
+    for decimals in range(2, 7):
+        text = f"{value:.{decimals}f}"
+        if (float(text) <= limit) == (value <= limit) and (float(text) >= limit) == (
+            value >= limit
+        ):
+            break
+    return text
 
 
 def _redocked(pocket: str, members: Sequence[PartFiles]) -> Redocked:
@@ -146,11 +172,6 @@ def _redocked(pocket: str, members: Sequence[PartFiles]) -> Redocked:
     if found.rmsd is None:
         return Redocked(pocket, name, found.problem, None, None, 0)
     return Redocked(pocket, name, "", *found.rmsd, found.poses)
-
-
-def _docked(pocket: str, parts: Parts) -> Docked:
-    found = read_controls(parts[pocket, "actives"], parts[pocket, "decoys"])
-    return Docked(pocket, found.is_active, {OURS: found.score, **found.totals}, found.properties)
 
 
 if __name__ == "__main__":

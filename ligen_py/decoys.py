@@ -15,7 +15,7 @@ from typing import NamedTuple
 from ligen_py import cli
 from ligen_py.errors import InputError, UsageError
 from ligen_py.formats import LibraryFile, library_files, parts_of
-from ligen_py.molecules.decoys import candidates_of, draw
+from ligen_py.molecules.decoys import candidates_of, draw, means
 from ligen_py.molecules.library.reading import Columns, Record, records
 from ligen_py.molecules.library.sampling import any_below, some_records
 from ligen_py.records.ligands import LIGANDS
@@ -101,6 +101,7 @@ def run(inputs: Inputs, settings: DecoysSettings, device: str | None, output: Pa
     write_texts(output.parent, {output.name: lines})
     wanted, looked_at = len(actives.name) * settings.per_active, len(library.name)
     log.info("drew %d decoys (of %d wanted) among %d molecules", len(rows), wanted, looked_at)
+    log.info("means of actives and decoys: %s", means(actives, library, rows))
 
 
 def _sample(inputs: Inputs) -> Iterator[Record | tuple[str, str]]:

@@ -5,7 +5,7 @@ matched, so that size alone does not separate actives from decoys, and similar s
 excluded, because they may bind, too.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -136,3 +136,12 @@ def draw(
             taken[row] = True
             chosen.append(int(left[row]))
     return chosen
+
+
+def means(actives: Candidates, library: Candidates, rows: Sequence[int]) -> str:
+    """The means of the matched properties of actives and of some rows of a library, in words."""
+    places = [place.mean(axis=0) for place in (actives.place, library.place[list(rows)])]
+    return ", ".join(
+        f"{name} {active * width:.1f} and {decoy * width:.1f}"
+        for (name, width), active, decoy in zip(WIDTHS.items(), *places, strict=True)
+    )

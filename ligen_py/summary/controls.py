@@ -7,12 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from ligen_py.summary.early import log_auc, mean_rank, measure, ranked
+from ligen_py.summary.early import log_auc, log_auc_by_chance, mean_rank, measure
 from ligen_py.summary.nulls import NULLS, null_of
 from ligen_py.summary.table import cut, table
 
 OURS = "score"
 """The ranking score of the campaign."""
+
+POSES, RANKING = "poses", "ranking"
+"""What a limit is about."""
 
 MEAN_RANK = "mean rank"
 """The mean of the ranks by all functions."""
@@ -48,10 +51,14 @@ class Redocked:
     poses: int
 
     def __str__(self) -> str:
+        return self.told(f"{self.rmsd:.2f}" if self.rmsd is not None else "")
+
+    def told(self, rmsd: str) -> str:
+        """It in words, with the RMSD written as given."""
         if self.rmsd is None or self.nearest is None:
             return f"{cut(self.name)}: not measured, {self.problem}"
         return (
-            f"{cut(self.name)}: best-scored pose {self.rmsd:.2f} Å from the crystal pose, nearest "
+            f"{cut(self.name)}: best-scored pose {rmsd} Å from the crystal pose, nearest "
             f"of {self.poses} kept poses {self.nearest:.2f} Å"
         )
 
@@ -75,7 +82,7 @@ class Choice:
     value: float
     """logAUC on all molecules, which is too high for a chosen ranking."""
     validated: float
-    """Mean logAUC on molecules that had no part in the choice."""
+    """`value` less what the choice adds: what it is worth on molecules with no part in it."""
     agreement: float
     """Share of the choices that were this ranking."""
     candidates: int
@@ -87,6 +94,8 @@ class Bar:
 
     words: str
     passed: bool
+    about: str = ""
+    """POSES or RANKING; nothing in files from before it was stored."""
 
 
 @dataclass(frozen=True)
@@ -108,6 +117,15 @@ class Verdict:
     def passed(self) -> bool:
         """Whether no limit is missed; also where nothing was measured."""
         return all(bar.passed for bar in self.bars)
+
+    def missed(self, about: str) -> bool:
+        """Whether a limit of `about` (POSES, RANKING) is missed."""
+        return any(bar.about == about and not bar.passed for bar in self.bars)
+
+    @property
+    def chance(self) -> str:
+        """The figures of a random order, in words."""
+        return f"ROC AUC 0.5, logAUC {log_auc_by_chance(self.decoys):.3f}, EF 1"
 
     @property
     def sentence(self) -> str:
@@ -143,34 +161,40 @@ def figures_of(every: Sequence[Docked]) -> list[Row]:
     return rows
 
 
-def choose(every: Sequence[Docked]) -> Choice | None:
-    """The ranking with the largest logAUC, and what it is worth on molecules it was not chosen on.
+def choose(every: Sequence[Docked], rows: Sequence[Row]) -> Choice | None:
+    """The ranking of the largest logAUC in `rows`, and its worth on molecules it was not chosen on.
 
-    Repeated stratified cross-validation: the ranking that is best on four fifths of the molecules
-    is measured on the other fifth. None for fewer than `LEAST_ACTIVES` actives or decoys, or a
-    single ranking.
+    Repeated stratified cross-validation: on each fifth of the molecules the ranking that is best on
+    the other four is compared with the one that is best on all. The mean difference is what the
+    choice adds, since logAUC itself is larger among few decoys. Rankings that order all molecules
+    alike count once. None for fewer than `LEAST_ACTIVES` actives or decoys, or a single ranking.
     """
     labels = every[0].is_active
     least = min(np.count_nonzero(labels), np.count_nonzero(~labels))
-    candidates = {(d.pocket, by): scores for d in every for by, scores in rankings(d).items()}
+    value = {(row.pocket, row.by): row.figures["logAUC"][0] for row in rows if not row.is_null}
+    candidates: dict[bytes, tuple[tuple[str, str], np.ndarray]] = {}
+    for docked in every:
+        for by, scores in rankings(docked).items():
+            ranks = np.unique(-scores, return_inverse=True)[1]
+            candidates.setdefault(ranks.tobytes(), ((docked.pocket, by), ranks))
     if least < LEAST_ACTIVES or len(candidates) < 2:
         return None
     rng = np.random.default_rng(0)
-    names, scores = list(candidates), np.stack(list(candidates.values()))
-    chosen, values = [], []
+    names = [name for name, _ in candidates.values()]
+    ranks = np.stack([ranks for _, ranks in candidates.values()])
+    best = int(np.argmax([value[name] for name in names]))
+    chosen, added = [], []
     for _ in range(REPEATS):
         fold = _folds(labels, rng)
         for number in range(FOLDS):
             test = fold == number
-            best = int(np.argmax(_log_auc(scores[:, ~test], labels[~test], rng)))
-            chosen.append(best)
-            values.append(float(_log_auc(scores[[best]][:, test], labels[test], rng)[0]))
-    of_all = _log_auc(scores, labels, rng)
-    best = int(np.argmax(of_all))
+            chosen.append(int(np.argmax(_log_auc(ranks[:, ~test], labels[~test], rng))))
+            of_best, of_chosen = _log_auc(ranks[[best, chosen[-1]]][:, test], labels[test], rng)
+            added.append(of_best - of_chosen)
     return Choice(
         *names[best],
-        value=float(of_all[best]),
-        validated=float(np.mean(values)),
+        value=value[names[best]],
+        validated=value[names[best]] - float(np.mean(added)),
         agreement=chosen.count(best) / len(chosen),
         candidates=len(names),
     )
@@ -185,9 +209,11 @@ def _folds(labels: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     return fold
 
 
-def _log_auc(scores: np.ndarray, labels: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    order = ranked(scores, np.broadcast_to(labels, scores.shape), rng)
-    return np.asarray(log_auc(order))
+def _log_auc(ranks: np.ndarray, labels: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """The logAUC of rankings (rankings, molecules); equal ranks in the same random order in all."""
+    chance = np.broadcast_to(rng.random(len(labels)), ranks.shape)
+    order = np.lexsort((chance, ranks), axis=-1)
+    return np.asarray(log_auc(labels[order]))
 
 
 def texts_of(verdict: Verdict) -> tuple[bytes, bytes]:
@@ -215,7 +241,7 @@ def _lines(verdict: Verdict) -> Iterator[str]:
     if verdict.rows:
         yield f"{verdict.actives} actives among {verdict.decoys} decoys, {verdict.origin}"
         yield from table(list(_cells(verdict.rows)), "<<" + ">" * len(verdict.rows[0].figures))
-        yield "  in brackets: 95 % bootstrap interval; chance: AUC 0.5, logAUC 0.145, EF 1"
+        yield f"  in brackets: 95 % bootstrap interval; chance: {verdict.chance}"
         yield ""
     if verdict.choice:
         yield from _choice(verdict.choice)
@@ -245,7 +271,7 @@ def _choice(choice: Choice) -> Iterator[str]:
         f"{choice.value:.2f}; the value on molecules"
     )
     yield (
-        f"that had no part in the choice is {choice.validated:.2f} (cross-validation; "
+        f"that had no part in the choice is about {choice.validated:.2f} (cross-validation; "
         f"{100 * choice.agreement:.0f} % of the choices agree)."
     )
     yield "The campaign ranks by its settings, not by this choice."
@@ -258,7 +284,7 @@ def document(verdict: Verdict) -> dict[str, Any]:
         "target": verdict.target,
         "passed": verdict.passed,
         "sentence": verdict.sentence,
-        "bars": [{"words": bar.words, "passed": bar.passed} for bar in verdict.bars],
+        "bars": [_plain(bar.__dict__) for bar in verdict.bars],
         "redocking": [_plain(one.__dict__) for one in verdict.redocked],
         "actives": verdict.actives,
         "decoys": verdict.decoys,
@@ -302,7 +328,10 @@ def from_document(found: Mapping[str, Any]) -> Verdict:
         origin=str(found["origin"]),
         rows=rows,
         choice=Choice(**found["choice"]) if found["choice"] else None,
-        bars=[Bar(str(bar["words"]), bool(bar["passed"])) for bar in found["bars"]],
+        bars=[
+            Bar(str(bar["words"]), bool(bar["passed"]), str(bar.get("about", "")))
+            for bar in found["bars"]
+        ],
         notes=[str(note) for note in found["notes"]],
     )
 

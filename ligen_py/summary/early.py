@@ -7,12 +7,13 @@ from collections.abc import Callable
 
 import numpy as np
 
+from ligen_py.summary.enrichment import area
+
 DRAWS = 2000
+"""Bootstrap samples behind an interval, and orders tried where scores are equal."""
 
 BLOCK = 1 << 22
 """Values of molecules in all draws that are in memory at a time; several arrays have as many."""
-
-"""Bootstrap samples behind an interval, and orders tried where scores are equal."""
 
 LOG_AUC_FROM = 0.001
 """False-positive rate at which the logarithmic area begins."""
@@ -30,15 +31,27 @@ def auc(labels: np.ndarray) -> np.ndarray:
 
 
 def log_auc(labels: np.ndarray) -> np.ndarray:
-    """Area under the ROC curve over log10 of the false-positive rate; chance is 0.145.
+    """Area under the ROC curve over log10 of the false-positive rate.
 
     M. M. Mysinger, B. K. Shoichet, J. Chem. Inf. Model. 50 (2010) 1561-1573, not adjusted.
     """
     found = np.cumsum(labels, axis=-1) / labels.sum(axis=-1)[..., None]
     decoys = np.cumsum(~labels, axis=-1)
+    return (found * _log_width(decoys, ~labels)).sum(axis=-1)
+
+
+def log_auc_by_chance(decoys: int) -> float:
+    """The logAUC of a random order, on average: 0.145 of many decoys, more of few."""
+    number = np.arange(1, decoys + 1)
+    # Before the i-th of n decoys are i of n + 1 parts of the actives.
+    return float((number / (decoys + 1) * _log_width(number, np.ones_like(number))).sum())
+
+
+def _log_width(decoys: np.ndarray, step: np.ndarray) -> np.ndarray:
+    """Share of the logarithmic axis of each molecule: from `decoys` - `step` to `decoys`."""
     rate = np.maximum(decoys / decoys[..., -1:], LOG_AUC_FROM)
-    before = np.maximum((decoys - ~labels) / decoys[..., -1:], LOG_AUC_FROM)
-    return (found * np.log(rate / before)).sum(axis=-1) / -np.log(LOG_AUC_FROM)
+    before = np.maximum((decoys - step) / decoys[..., -1:], LOG_AUC_FROM)
+    return np.asarray(np.log(rate / before) / -np.log(LOG_AUC_FROM))
 
 
 def enrichment_factor(labels: np.ndarray, share: float) -> np.ndarray:
@@ -84,8 +97,8 @@ def resampled(labels: np.ndarray, draws: int, rng: np.random.Generator) -> np.nd
 def measure(scores: np.ndarray, labels: np.ndarray) -> dict[str, tuple[float, float, float]]:
     """Every figure with the ends of its interval of 95 % (stratified bootstrap, seeded).
 
-    Equal scores stand in random order, and the figure is the mean over many such orders. A molecule
-    without a score has -inf.
+    Equal scores stand in random order, and the figure is the mean over many such orders; the ROC
+    AUC, which is compared with limits, is exact. A molecule without a score has -inf.
     """
     rng = np.random.default_rng(0)
     every = np.arange(len(scores))
@@ -95,7 +108,7 @@ def measure(scores: np.ndarray, labels: np.ndarray) -> dict[str, tuple[float, fl
     for name in MEASURES:
         low, high = np.percentile(drawn[name], [2.5, 97.5])
         result[name] = (float(given[name].mean()), float(low), float(high))
-    return result
+    return result | {"ROC AUC": (area(scores, scores[labels]), *result["ROC AUC"][1:])}
 
 
 def _figures(

@@ -29,6 +29,7 @@ from ligen_py.summary.text import (
     nothing_words,
     null_words,
     ranked_words,
+    score_name,
 )
 from ligen_py.summary.verdict import FOUND, verdict
 
@@ -140,6 +141,7 @@ def _page() -> jinja2.Template:
         strength=_strength,
         verdict=verdict,
         words=control_words,
+        score_name=score_name,
         x_of_rank=_x_of_rank,
         **{name: getattr(figures, name) for name in ("HEIGHT", "LEFT", "RIGHT", "WIDTH")},
     )

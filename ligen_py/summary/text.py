@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from ligen_py.store.campaign.judged import Judgement
-from ligen_py.summary.facts import ELSEWHERE, Balance, Group, Networks, Redocking, Target
+from ligen_py.summary.facts import ELSEWHERE, Balance, Group, Networks, Target
 from ligen_py.summary.glossary import TRAINED
 from ligen_py.summary.table import cut, table
 
@@ -27,7 +27,7 @@ def _target(target: Target) -> Iterator[str]:
     yield from (*(_best(target) if target.size else [nothing_words(target)]), "")
     if target.networks:
         yield from (*(f"  {line}" for line in network_words(target.networks, NETWORK_HEADS)), "")
-    yield from ("Redocking control", f"  {control_words(target.control)}")
+    yield from ("Redocking control", f"  {control_words(target)}")
     if target.networks and target.networks.crystal:
         yield f"  {crystal_words(target.networks.crystal)}"
     yield ""
@@ -105,7 +105,12 @@ def ranked_words(target: Target) -> str:
             "gnina's networks say of the pose (network)."
         )
     names = ", ".join(target.functions)
-    return f"The score is minus the mean of the ranks by {names}; the control's is its own."
+    return f"The score is minus the mean of the ranks by {names}."
+
+
+def score_name(target: Target) -> str:
+    """What a control's score is called, which no rank has a part in."""
+    return "score by energy" if target.rank_by == "consensus" else "score"
 
 
 def device_words(devices: Sequence[str]) -> list[str]:
@@ -119,13 +124,14 @@ def device_words(devices: Sequence[str]) -> list[str]:
     ]
 
 
-def control_words(control: Redocking | None) -> str:
-    """A redocking control in one sentence."""
+def control_words(target: Target) -> str:
+    """A target's redocking control in one sentence."""
+    control = target.control
     if control is None:
         return "none: the campaign contains no control of this target"
     if control.score is None:
         return f"{cut(control.name)}: {control.status}, {control.detail}"
-    words = f"{cut(control.name)}: score {control.score:.2f}; "
+    words = f"{cut(control.name)}: {score_name(target)} {control.score:.2f}; "
     if control.rmsd is None or control.rmsd_kept is None:
         return f"{words}no RMSD, because {control.detail}"
     return (

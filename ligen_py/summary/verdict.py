@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 
-from ligen_py.summary.controls import Row, Verdict
+from ligen_py.summary.controls import POSES, RANKING, Row, Verdict
 from ligen_py.summary.enrichment import LEAST_FOR_INTERVAL
 from ligen_py.summary.facts import Group, Networks, Target
 from ligen_py.summary.glossary import TRAINED
@@ -43,8 +43,10 @@ def _poses(target: Target) -> tuple[str, str]:
         return "bad", f"Poses: the control failed ({name}: {control.detail}), so check each by eye."
     near, kept = f"{control.rmsd:.2f} Å", f"{control.rmsd_kept:.2f} Å"
     if control.rmsd <= FOUND:
-        words = f"Poses: {name} came back to {near} from where the crystal has it, so trust them"
-        return "good", f"{words} as a start."
+        words = f"Poses: {name} came back to {near} from where the crystal has it"
+        if target.judged and target.judged.missed(POSES):
+            return "fair", f"{words}, which is beyond the limit that was set for its control."
+        return "good", f"{words}, so trust them as a start."
     if control.rmsd_kept <= FOUND:
         return "fair", (
             f"Poses: the search found {name}'s crystal pose ({kept}), but another scores better "
@@ -89,6 +91,8 @@ def _of_actives(judged: Verdict, rank_by: str) -> tuple[str, str]:
         prefers = f"Ranking: it prefers {among} ({measured})"
         if alone := _alone(nulls, value, low):
             return "fair", f"{prefers}, {alone}."
+        if judged.missed(RANKING):
+            return "fair", f"{prefers}, but its controls missed the limit that was set."
         return "good", f"{prefers}, so the order means something."
     if high < 0.5:
         return "bad", f"Ranking: it places {among} last ({measured}): ignore it."

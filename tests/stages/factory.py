@@ -35,8 +35,9 @@ from ligen_py.store.files.write import new_file, write, write_record
 from tests.goldens import rows
 
 POSES = 3
-STRUCTURE = Input("protein.pdb", "0" * 64)
 """Kept poses of every ligand; the second one is the best."""
+
+STRUCTURE = Input("protein.pdb", "0" * 64)
 
 NO_CHECKS = table([])
 

@@ -54,7 +54,12 @@ def test_actives_among_decoys(words: list[str], tmp_path: Path) -> None:
     for name in ("score", "xscore"):
         assert by[name]["ROC AUC"]["value"] == pytest.approx(7 / 12)
     assert found["passed"] is False
-    assert "ROC AUC 0.58" in found["sentence"]
+    assert "ROC AUC by score 0.58" in found["sentence"]
+    assert found["notes"][:3] == [
+        "Actives that could not be docked, and rank last: 1.",
+        "Actives that were given before, and are left out: 1.",
+        "Decoys that were given before, and are left out: 1.",
+    ]
     assert any("3 actives" in note for note in found["notes"])
     text = output.with_suffix(".txt").read_text()
     assert text.startswith("Controls of t: FAILED\n")
@@ -98,7 +103,10 @@ def test_actives_that_are_all_unusable_are_a_sentence(
     same = write_part(tmp_path, "t", "decoys-of-t", "1-of-1", DECOYS[:2])
     words = [*part_words("actives", some), *part_words("decoys", same)]
     assert controls.main(["--target", "t", *words, "--output", str(tmp_path / "x.json")]) == 1
-    assert "2 actives and 0 decoys can be compared" in capsys.readouterr().err
+    assert (
+        "2 actives and 0 decoys can be compared (decoys that were given before, and are left out: "
+        "2); both are needed"
+    ) in capsys.readouterr().err
     words[1] = "friends"
     assert controls.main(["--target", "t", *words, "--output", str(tmp_path / "x.json")]) == 2
     assert "--part friends: give one of crystal, actives, decoys" in capsys.readouterr().err
@@ -113,7 +121,7 @@ def test_a_failed_control_warns_or_stops(
     assert accept.main([*words, "--below", "stop"]) == 1
     said = capsys.readouterr().err
     assert "accept: error: controls of t failed: x; see" in said
-    assert "{below: warn}" in said
+    assert "set 'below: warn' in the config at 'controls', 't'" in said
     assert not output.exists()
     assert accept.main(words) == 0
     assert "controls of t failed: x" in capsys.readouterr().err

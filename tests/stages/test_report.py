@@ -143,7 +143,9 @@ def test_the_page_shows_what_the_controls_showed(campaign: Path) -> None:
         {name: rng.normal(size=200) for name in ("heavy", "logp", "states")},
     )
     rows, bars = figures_of([docked]), [Bar("ROC AUC <b>fine</b>", True), Bar("RMSD", False)]
-    judged = Verdict("alpha", [], 25, 175, "made up", rows, choose([docked]), bars, ["A note."])
+    judged = Verdict(
+        "alpha", [], 25, 175, "made up", rows, choose([docked], rows), bars, ["A note."]
+    )
     (folder / "controls.json").write_text(json.dumps(document(judged)))
     words = ["--manifest", str(folder / "manifest.tsv"), "--output", str(campaign), "--quiet"]
     assert aggregate.main([*words, "--verdicts", str(folder / "controls.json")]) == 0

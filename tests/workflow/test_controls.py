@@ -77,7 +77,7 @@ def test_controls_come_first_and_once(folder: Path, capfd: pytest.CaptureFixture
     # The campaign stops there, too, without docking anything again.
     judged = (results / "controls/dhfr/controls.json").stat().st_mtime_ns
     assert run.main([str(config), "--cores", "2"]) == 1
-    assert "{below: warn}" in capfd.readouterr().err
+    assert "'below: warn' in the config" in capfd.readouterr().err
     assert not (results / "poses/dhfr/drugs").exists()
 
     # With a warning it goes on; the controls are not judged again, and shown at the end.

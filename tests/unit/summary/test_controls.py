@@ -2,11 +2,13 @@
 
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 
 from ligen_py.summary.controls import (
     Bar,
+    Choice,
     Docked,
     Redocked,
     Verdict,
@@ -31,10 +33,14 @@ def noise(seed: int, signal: float = 0.0) -> np.ndarray:
     return np.random.default_rng(seed).normal(size=220) + signal * LABELS
 
 
+def chosen(one: Docked) -> Choice | None:
+    return choose([one], figures_of([one]))
+
+
 def test_the_better_function_and_pocket_are_chosen() -> None:
     dry = docked("a", score=noise(1), vina=noise(2), ad4=noise(3, 0.5))
     wet = docked("waters near", score=noise(4), vina=noise(5), ad4=noise(6, 3.0))
-    choice = choose([dry, wet])
+    choice = choose([dry, wet], figures_of([dry, wet]))
     assert choice is not None
     assert (choice.pocket, choice.by, choice.candidates) == ("waters near", "ad4", 8)
     assert choice.agreement > 0.9
@@ -46,7 +52,7 @@ def test_a_choice_among_noise_is_worth_nothing_after_validation() -> None:
     found = []
     for start in range(0, 600, 30):
         names = {f"f{i}": noise(start + i) for i in range(1, 30)}
-        choice = choose([docked("a", score=noise(start), **names)])
+        choice = chosen(docked("a", score=noise(start), **names))
         assert choice is not None
         found.append((choice.value, choice.validated, choice.agreement))
     value, validated, agreement = np.mean(found, axis=0)
@@ -57,8 +63,33 @@ def test_a_choice_among_noise_is_worth_nothing_after_validation() -> None:
 
 def test_nothing_is_chosen_of_few_or_one() -> None:
     few = np.arange(220) < 4
-    assert choose([Docked("a", few, {"score": noise(1), "vina": noise(2)}, {})]) is None
-    assert choose([docked("a", score=noise(1))]) is None
+    assert chosen(replace(docked("a", score=noise(1), vina=noise(2)), is_active=few)) is None
+    assert chosen(docked("a", score=noise(1))) is None
+
+
+def test_without_a_choice_nothing_is_taken_off() -> None:
+    """Few decoys make logAUC larger, so a fifth of them must not be compared with all."""
+    few = (LABELS & (np.arange(220) < 6)) | (np.arange(220) > 207)
+    score = {"score": noise(1, 1.0)[few], "vina": noise(2)[few] - 20 * LABELS[few]}
+    score["same"] = 2 * score["score"] + 1
+    small = Docked(
+        "a", LABELS[few], score, {name: np.zeros(18) for name in ("heavy", "logp", "states")}
+    )
+    rows = figures_of([small, replace(small, pocket="waters near")])
+    choice = choose([small, replace(small, pocket="waters near")], rows)
+    assert choice is not None
+    assert (choice.by, choice.pocket, choice.candidates, choice.agreement) == ("score", "a", 3, 1.0)
+    assert choice.value == choice.validated == rows[0].figures["logAUC"][0]
+
+
+def test_the_chosen_ranking_is_the_best_of_the_table_where_ranks_are_equal() -> None:
+    for start in range(20):
+        some = docked("a", score=np.round(noise(start, 0.5)), vina=np.round(noise(start + 50)))
+        rows = figures_of([some])
+        best = max((row for row in rows if not row.is_null), key=lambda row: row.figures["logAUC"])
+        choice = choose([some], rows)
+        assert choice is not None
+        assert (choice.by, choice.value) == (best.by, best.figures["logAUC"][0])
 
 
 def test_rows_are_all_rankings_and_the_null_ones() -> None:
@@ -87,6 +118,7 @@ def test_the_verdict_in_words_and_as_json() -> None:
     assert "passed  ROC AUC 0.80" in text
     assert re.search(r"heavy atoms +\(null\)", text)
     assert "20 actives among 200 decoys, given in a file" in text
+    assert "chance: ROC AUC 0.5, logAUC 0.146, EF 1" in text
     found = json.loads(json.dumps(document(verdict)))
     assert found["passed"] is False
     assert found["rankings"][0]["figures"]["ROC AUC"]["value"] > 0.8

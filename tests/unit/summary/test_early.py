@@ -31,12 +31,22 @@ def test_log_auc_of_known_curves() -> None:
     assert early.log_auc(behind) == pytest.approx(1 / 3)
     chance = np.random.default_rng(0).permuted(np.tile(np.arange(4000) < 400, (50, 1)), axis=1)
     assert early.log_auc(chance).mean() == pytest.approx(0.145, abs=0.003)
+    assert early.log_auc_by_chance(3600) == pytest.approx(0.145, abs=0.0005)
+
+
+def test_few_decoys_raise_the_log_auc_of_chance() -> None:
+    """With one of two decoys behind a single active: 1, log10(500) / 3 and 0."""
+    assert early.log_auc_by_chance(2) == pytest.approx((1 + np.log10(2) / 3) / 3)
+    for decoys in (1, 2, 10, 40):
+        few = np.tile(np.arange(decoys + 5) < 5, (20_000, 1))
+        drawn = early.log_auc(np.random.default_rng(decoys).permuted(few, axis=1)).mean()
+        assert early.log_auc_by_chance(decoys) == pytest.approx(drawn, abs=0.004)
 
 
 def test_equal_scores_and_failures_are_worth_what_chance_makes_of_them() -> None:
     labels = np.arange(200) < 50
     tied = early.measure(np.zeros(200), labels)
-    assert tied["ROC AUC"][0] == pytest.approx(0.5, abs=0.01)
+    assert tied["ROC AUC"][0] == 0.5
     assert tied["EF5%"][0] == pytest.approx(1, abs=0.1)
     failed = np.where(labels, -np.inf, 0.0)
     assert early.measure(failed, labels)["ROC AUC"][0] == 0

@@ -19,7 +19,7 @@ from ligen_py.settings.score import ScoreSettings
 from ligen_py.store.campaign.layout import Counts, Runs, Watched
 from ligen_py.store.campaign.times import Time, read_times
 from ligen_py.summary import facts
-from ligen_py.summary.controls import Row, Verdict
+from ligen_py.summary.controls import RANKING, Bar, Row, Verdict
 from ligen_py.summary.dossier import Dossier
 from ligen_py.summary.doubts import doubts
 from ligen_py.summary.enrichment import Enrichment
@@ -146,6 +146,8 @@ def test_actives_of_the_controls_come_before_groups(
     assert ranking[0] == level
     assert "20 known actives" in ranking[1]
     assert f"{figure[0]:.2f}" in ranking[1]
+    missed = replace(judged, bars=[Bar("ROC AUC", False, RANKING)])
+    assert verdict(replace(TARGET, judged=missed, groups=[group]))[1][0] != "good"
     beaten = figure[1] > 0.5 and null[0] >= figure[0]
     assert ("few heavy atoms alone does as well (0.80)" in ranking[1]) == beaten
 
