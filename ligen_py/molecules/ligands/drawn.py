@@ -141,6 +141,8 @@ def molecule_of_record(record: Record, messages: list[str]) -> Chem.Mol:
         mol = Chem.MolFromMolBlock(record.text, removeHs=False)
         if mol is not None and mol.HasQuery():
             mol = Chem.MolFromMolBlock(_without_counts(record.text), removeHs=False)
+        if mol is not None:
+            _read_sides(mol)
     elif record.kind == "mol2":
         mol = read_mol2(record.text)
     else:
@@ -178,6 +180,21 @@ def _has_lost_bonds(mol: Chem.Mol) -> bool:
         return False
     heavy = [atom.GetAtomicNum() for atom in mol.GetAtoms() if atom.GetAtomicNum() > 1]
     return len(heavy) > 1 and 6 in heavy
+
+
+def _read_sides(mol: Chem.Mol) -> None:
+    """Give double bonds the side of 3-D coordinates, in place, also where it is marked as open.
+
+    RDKit writes that mark where it has embedded a molecule whose side was not drawn.
+    """
+    marked = [b for b in mol.GetBonds() if b.GetStereo() == Chem.BondStereo.STEREOANY]
+    if not marked or not mol.GetConformer().Is3D():
+        return
+    for bond in marked:
+        bond.SetStereo(Chem.BondStereo.STEREONONE)
+        bond.SetBondDir(Chem.BondDir.NONE)
+    Chem.DetectBondStereochemistry(mol)
+    Chem.AssignStereochemistry(mol, cleanIt=True, force=True)
 
 
 def _unmark_octahedra(mol: Chem.Mol) -> None:

@@ -1,6 +1,7 @@
 """From a record to a ligand: chemistry, arrays, and every way to fail."""
 
 import pickle
+import re
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -624,6 +625,25 @@ def test_the_reason_is_rdkits_error_and_not_its_warning() -> None:
     typed = "@<TRIPOS>MOLECULE\nx\n1 0\nSMALL\nNO_CHARGES\n\n@<TRIPOS>ATOM\n1 C 0 0 0 c3 1 x 0\n"
     detail = prepare(Record(1, "x", typed, "mol2"), SETTINGS).detail
     assert detail.startswith("Element 'c3' not found; atom types of a MOL2 file are SYBYL's")
+
+
+@pytest.mark.parametrize("drawn", ["C/C=C/C(=O)Nc1ccccc1", "C/C=C\\C(=O)Nc1ccccc1", "C/C(CC)=N/O"])
+def test_coordinates_say_the_side_of_a_double_bond_that_is_marked_as_open(drawn: str) -> None:
+    """RDKit marks it where it embeds a molecule whose side was not drawn."""
+    mol = Chem.AddHs(Chem.MolFromSmiles(drawn))
+    EmbedMolecule(mol, randomSeed=1)
+    for bond in mol.GetBonds():
+        bond.SetStereo(Chem.BondStereo.STEREONONE)
+        bond.SetBondDir(Chem.BondDir.NONE)
+    text = Chem.MolToMolBlock(mol)
+    assert re.search(r"^ *\d+ +\d+  2  3$", text, re.MULTILINE)
+    found = prepare(Record(1, "x", text, "mol"), SETTINGS)
+    assert found.key == prepare(Record(1, "x", drawn), SETTINGS).key
+    assert not found.note
+    flat = Chem.MolFromSmiles(drawn)
+    (marked,) = (bond for bond in flat.GetBonds() if bond.GetStereo())
+    marked.SetStereo(Chem.BondStereo.STEREOANY)
+    assert prepare(Record(1, "x", Chem.MolToMolBlock(flat), "mol"), SETTINGS).key != found.key
 
 
 def test_the_reason_is_that_of_a_bond_drawn_twice() -> None:
