@@ -114,7 +114,9 @@ def run(
         raise InputError(f"{inputs.input}: changed while it was read; run again when it is whole")
     seconds = time.perf_counter() - started
 
-    others = (Input("molecules of earlier parts", earlier.sha256),) if len(earlier) else ()
+    # Of earlier parts only what this one has again: others may change, and it is not docked again.
+    again = Input("molecules of earlier parts", earlier.sha256)
+    others = (again,) if earlier.found else ()
     made_by = Run("parse", settings, (inputs.input, *others))
     write(output, LIGANDS, made_by, library.groups)
     rate = len(library.entries.line) / seconds

@@ -510,11 +510,19 @@ def _pending(options: argparse.Namespace) -> Iterator[str]:
     if find_spec("snakemake") is None:
         yield "what it would do is not known: Snakemake is not installed here"
         return
+    folder = _folder(options)
+    for place in filter(Path.exists, (folder, folder / ".snakemake")):
+        if not os.access(place, os.W_OK):
+            yield (
+                f"what it would do is not known: {place} cannot be written, and Snakemake plans "
+                "only where it can; name a copy of the folder by --directory"
+            )
+            return
     command = [sys.executable, "-m", "snakemake", "--dry-run", "--cores", "1"]
     # As the profiles have it: without, Snakemake lists nothing while a run works or after a kill.
     command += ["--rerun-incomplete"]
     command += ["--snakefile", str(snakefile()), "--configfile", str(options.config.absolute())]
-    command += ["--directory", str(_folder(options))]
+    command += ["--directory", str(folder)]
     environment = {**os.environ, **unknown_user(), **({DEEP: "1"} if options.deep else {})}
     try:
         made = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)

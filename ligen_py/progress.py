@@ -14,7 +14,7 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -103,12 +103,19 @@ class _Finished:
 class Progress:
     """Counts the records of finished parts; each file is read once.
 
-    Files that a run makes again are forgotten: once in `MINUTE` it looks whether all are there.
+    Files that a run makes again are forgotten: once in `MINUTE` it looks whether all are there, and
+    whether one of each target and library `is_old`; those of an earlier run do not count then.
     """
 
     manifest: Manifest
     clock: Callable[[], float] = time.monotonic
     expected: Expected | None = None
+    is_old: Callable[[PartFiles], bool] | None = None
+    """Whether a run will make a part's scores again; None: it makes none again."""
+    started: int = field(default_factory=time.time_ns)
+    """When the run began, in nanoseconds; older scores may be of an earlier one."""
+    _old: set[Path] = field(default_factory=set)
+    """Scores files of an earlier run."""
     _sizes: dict[Path, int] = field(default_factory=dict)
     _done: dict[Path, _Finished] = field(default_factory=dict)
     _work: "_Work | None" = None
@@ -123,7 +130,8 @@ class Progress:
             self._forget()
         for part in parts:
             self._size(part.ligands)
-            if part.scores not in self._done and part.scores.exists():
+            known = part.scores in self._done or part.scores in self._old
+            if not known and part.scores.exists():
                 self._count(part)
         done = sum(part.records for part in self._done.values())
         if accepted := self._controls() - self._accepted:
@@ -156,6 +164,25 @@ class Progress:
             if _changed(path) != part.changed:
                 del self._done[path]
                 self._work = None  # its rate counted this part
+        self._old = set(self._earlier())
+        for path in self._old & self._done.keys():
+            del self._done[path]
+
+    def _earlier(self) -> Iterator[Path]:
+        """Scores files that this run makes again: of a target and library all that are not new.
+
+        One of them speaks for all, as all have the same settings and code.
+        """
+        groups: dict[tuple[str, str], list[PartFiles]] = {}
+        for part in self.manifest.parts if self.is_old else ():
+            if 0 < _changed(part.scores) < self.started:
+                groups.setdefault((part.target, part.library), []).append(part)
+        for parts in groups.values():
+            with suppress(
+                InputError, OSError
+            ):  # what cannot be read is made again, or ends the run
+                if self.is_old and self.is_old(parts[0]):
+                    yield from (part.scores for part in parts)
 
     def _controls(self) -> set[str]:
         """Targets whose controls were accepted, so that libraries are docked into them."""
@@ -338,16 +365,17 @@ def follow(
     streams: Sequence[Any] = (),
     pause: float = MINUTE,
     searches: Sequence[str | Path] = (),
+    is_old: Callable[[PartFiles], bool] | None = None,
 ) -> None:
     """Start to report how far a campaign is, until this process ends.
 
     On a terminal bars show it, if `streams` names the log handlers that write there; else a line
     goes to `report` once a `pause` (seconds). A line a `pause` goes to the end of `log` in both
-    cases, and one at the end. `searches` are the files of all parts of searches of sequences. A
-    campaign never stops because of this.
+    cases, and one at the end. `searches` are the files of all parts of searches of sequences;
+    `is_old` is that of `Progress`. A campaign never stops because of this.
     """
     bars = Bars(streams) if streams and sys.stderr.isatty() else None
-    follower = _Follower(manifest, log, report, pause, searches, bars)
+    follower = _Follower(manifest, log, report, pause, searches, bars, is_old)
     threading.Thread(target=follower.run, daemon=True, name="progress").start()
     atexit.register(follower.finish)
 
@@ -363,7 +391,9 @@ class _Follower:
         pause: float,
         searches: Sequence[str | Path],
         bars: Bars | None,
+        is_old: Callable[[PartFiles], bool] | None,
     ) -> None:
+        self._is_old, self._started = is_old, time.time_ns()
         # What runs at the end may find itself in another folder.
         self._here = here = Path.cwd()
         self._manifest, self._log = here / manifest, here / log
@@ -383,7 +413,10 @@ class _Follower:
                     self._known = found
                     parts = read_manifest(self._manifest).parts
                     moved = Manifest(tuple(part.moved(self._here) for part in parts))
-                    self._progress = Progress(moved, expected=Expected.read(self._here))
+                    expected = Expected.read(self._here)
+                    self._progress = Progress(
+                        moved, expected=expected, is_old=self._is_old, started=self._started
+                    )
             return self._progress.look() if self._progress else None
 
     def _look(self) -> str:

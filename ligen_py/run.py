@@ -155,8 +155,8 @@ def _run(options: argparse.Namespace) -> None:
             log.warning("%s %s; it is made again", file, how)
         if others := plan.targets_before(folder):
             log.warning(
-                "%s: is of a campaign of other targets (%s), whose ranking and exported files are "
-                "replaced; name another folder for this one by --directory to keep them",
+                "%s: is of a campaign with other targets (%s), whose ranking and exported files "
+                "this one replaces; name another folder by --directory to keep them",
                 *(folder / "results", ", ".join(others)),
             )
     before = _logs(folder)

@@ -31,13 +31,14 @@ from ligen_py.campaign.names import (
     check_path,
 )
 from ligen_py.campaign.searches import GENOME_FILES, SEARCH_FILES, Searches, names_file
-from ligen_py.chain import BETWEEN, FILES, SEQUENCES, STAGES
+from ligen_py.chain import BETWEEN, FILES, SEQUENCES, STAGES, screen
 from ligen_py.errors import InputError
 from ligen_py.formats import LibraryFile, library_files, parts_of, records_of
 from ligen_py.paths import NETWORKS_HINT, PACKAGE, network_folder, slurm_commands
 from ligen_py.settings.campaign import NETWORKS, SEARCHES, Campaign, Target
 from ligen_py.settings.check import check
 from ligen_py.settings.controls import AcceptSettings, Control, ControlsSettings, DecoysSettings
+from ligen_py.settings.dock import DockSettings
 from ligen_py.settings.document import to_yaml
 from ligen_py.settings.flags import flags
 from ligen_py.settings.parse import ParseOptions, ParseSettings, Reading
@@ -49,6 +50,7 @@ from ligen_py.settings.source import Source
 from ligen_py.store.campaign.layout import CONFIG
 from ligen_py.store.campaign.manifest import Listed, Manifest, PartFiles, digest_of, read_manifest
 from ligen_py.store.campaign.parsed_library import parsed_chunks
+from ligen_py.store.files.fresh import asked_again, is_old
 
 CONTROL_FILES = ("actives", "decoys")
 """Keys of a control that name files."""
@@ -92,7 +94,7 @@ KNOWN_MB = 0.0001
 """Megabytes of a molecule of an earlier part, by which duplicates in the campaign are found."""
 
 SCREEN_MB = 0.1
-"""Megabytes of a record in a chunk's job: 2.5 ligands with their poses at `standard`."""
+"""Megabytes of a record in a chunk's job: 2.5 ligands with the poses that `standard` docks."""
 
 REPORT_MB = 0.0002
 """Megabytes of a molecule of one target while the report compares all with each other."""
@@ -382,7 +384,10 @@ class Workplan:
 
     def screen_memory(self, library: str, chunk: str) -> int:
         """Megabytes that the screening of a chunk needs."""
-        return max(8000, round(2000 + SCREEN_MB * self._records(library, chunk)))
+        dock = self.settings.dock
+        poses = min(dock.max_num_poses or dock.num_restart, dock.num_restart)
+        share = max(1.0, poses / DockSettings().max_num_poses)
+        return max(8000, round(2000 + share * SCREEN_MB * self._records(library, chunk)))
 
     def report_memory(self) -> int:
         """Megabytes that the report needs."""
@@ -631,15 +636,24 @@ class Workplan:
         ]
 
     def targets_before(self, folder: Path) -> list[str]:
-        """Targets of an earlier run in a campaign's folder, where none of them is this one's.
+        """Targets of an earlier run in a campaign's folder that this one does not have.
 
         InputError as `lost`.
         """
         listed = folder / "results" / "manifest.tsv"
         if not self.pockets or not listed.exists():
             return []
-        found = list(dict.fromkeys(part.target for part in read_manifest(listed).parts))
-        return [] if set(found) & set(self.ranked) else found
+        found = dict.fromkeys(part.target for part in read_manifest(listed).parts)
+        known = {docked.target for docked in self.every_pocket.values()}
+        return [target for target in found if target not in known]
+
+    def is_old(self, part: PartFiles) -> bool:
+        """Whether a run will make a part's scores again, as `fresh.is_old` tells it."""
+        stages = screen(self.settings.search)
+        files = {kind: getattr(part, kind) for kind in FILES}
+        settings = {stage.name: getattr(self.settings, stage.name) for stage in stages}
+        marks = [part.scores.parents[3] / ".again" / stage.name for stage in stages]
+        return is_old(stages, files, settings, asked_again(marks, part.scores))
 
     def changed(self, results: Path) -> list[Path]:
         """Exported files that are newer than the end of the job that wrote them."""

@@ -90,6 +90,12 @@ def test_what_stands_in_earlier_parts_is_a_duplicate(tmp_path: Path) -> None:
     ]
     assert not len(read(parts[2], LIGANDS, Ligands).entry)
     assert "molecules of earlier parts" in run_record(parts[2], LIGANDS)["inputs"]
+    # A molecule more before it, which this part has not, changes no byte of it.
+    before = parts[2].read_bytes()
+    (tmp_path / "b.smi").write_text("CCN two\nCCCCO more\n")
+    assert run(tmp_path / "b.smi", parts[1], "--after", str(parts[0])) == 0
+    assert run(tmp_path / "c.smi", parts[2], "--after", *map(str, parts[:2])) == 0
+    assert parts[2].read_bytes() == before
 
 
 def test_equal_runs_write_equal_bytes(library: Path, tmp_path: Path) -> None:

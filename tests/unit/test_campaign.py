@@ -2,6 +2,7 @@ import os
 import re
 import subprocess
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -215,6 +216,12 @@ def test_memory_grows_with_the_records_of_a_chunk_and_the_processes(
     assert plan.screen_memory("few", "1-of-1") == 8000
     assert plan.parse_memory("large", "2-of-4", 8) == 3000 + 5000
     assert plan.screen_memory("large", "2-of-4") == 2000 + 20_000
+    for poses, restarts, share in ((512, 2048, 2), (0, 1024, 4), (512, 128, 1), (128, 2048, 1)):
+        dock = plan.settings.dock.model_copy(
+            update={"max_num_poses": poses, "num_restart": restarts}
+        )
+        more = replace(plan, settings=plan.settings.model_copy(update={"dock": dock}))
+        assert more.screen_memory("large", "2-of-4") == 2000 + share * 20_000
     assert plan.report_memory() == 4000 + 320  # two targets
     assert plan.aggregate_minutes() == 240
     libraries["large"]["chunks"] = 4
@@ -716,6 +723,8 @@ def test_results_of_other_targets_are_told(folder: Path) -> None:
         config(targets={**config()["targets"], "c": config()["targets"]["b"]}), "c.yaml", folder
     )
     assert both.targets_before(folder) == []
+    fewer = Workplan.of(config(targets={"b": config()["targets"]["b"]}), "c.yaml", folder)
+    assert fewer.targets_before(folder) == ["a"]
 
 
 def test_a_damaged_file_stops_no_plan(folder: Path) -> None:

@@ -2,6 +2,7 @@
 
 import io
 import logging
+import os
 import time
 from collections import Counter
 from pathlib import Path
@@ -9,9 +10,10 @@ from pathlib import Path
 import pytest
 
 from ligen_py import progress
+from ligen_py.errors import InputError
 from ligen_py.progress import Bars, Progress, State, follow
 from ligen_py.store.campaign.expected import Expected
-from ligen_py.store.campaign.manifest import read_manifest
+from ligen_py.store.campaign.manifest import PartFiles, read_manifest
 from tests.stages.factory import Molecule, write_manifest, write_part
 
 GOOD = [Molecule("butane", "CCCC", 6.0), Molecule("cut", "C(", None)]
@@ -84,7 +86,7 @@ def test_a_file_that_vanishes_while_it_is_read_is_no_error(
 
     monkeypatch.setattr(Path, "exists", exists)
     monkeypatch.setattr(time, "sleep", lambda seconds: None)
-    follower = progress._Follower(table, tmp_path / "p.log", said.append, 60, (), None)
+    follower = progress._Follower(table, tmp_path / "p.log", said.append, 60, (), None, None)
     with pytest.raises(SystemExit):
         follower.run()
     assert said == []
@@ -251,3 +253,33 @@ def test_by_hand(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     parts = [write_part(tmp_path, "t", "lib", "1-of-1", GOOD)]
     assert progress.main([str(write_manifest(tmp_path / "m.tsv", parts))]) == 0
     assert capsys.readouterr().out.startswith("1 of 1 parts, 2 of 2 records done; 1 unparsable")
+
+
+def test_parts_of_an_earlier_run_do_not_count_before_they_are_made_again(tmp_path: Path) -> None:
+    libraries = (("lib", 1), ("lib", 2), ("other", 1))
+    parts = [
+        write_part(tmp_path, "t", library, f"{number}-of-2", GOOD, first_line=10 * number)
+        for library, number in libraries
+    ]
+    manifest = read_manifest(write_manifest(tmp_path / "m.tsv", parts))
+    started = time.time_ns() + 1_000_000
+    asked: list[str] = []
+
+    def is_old(part: PartFiles) -> bool:
+        asked.append(part.label)
+        if part.library == "other":
+            raise InputError("damaged")
+        return part.library == "lib"
+
+    now = [0.0]
+    tracker = Progress(manifest, clock=lambda: now[0], is_old=is_old, started=started)
+    assert str(tracker.look()).startswith("1 of 3 parts, 2 of 6 records done")
+    assert asked == ["t/lib/1-of-2", "t/other/1-of-2"]  # one speaks for all of its library
+    os.utime(parts[0].scores, ns=(started + 1, started + 1))
+    now[0] += progress.MINUTE
+    assert str(tracker.look()).startswith("2 of 3 parts, 4 of 6 records done")
+    assert asked[2:] == ["t/lib/2-of-2", "t/other/1-of-2"]
+    os.utime(parts[1].scores, ns=(started + 1, started + 1))
+    now[0] += progress.MINUTE
+    assert str(tracker.look()).startswith("3 of 3 parts, 6 of 6 records done")
+    assert asked[4:] == ["t/other/1-of-2"]

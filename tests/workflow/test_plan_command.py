@@ -2,11 +2,13 @@
 
 import base64
 import copy
+import os
 import sys
 from argparse import Namespace
 from pathlib import Path
 from typing import Any
 
+import h5py
 import pytest
 import yaml
 
@@ -363,6 +365,38 @@ def test_what_snakemake_refuses_is_said(folder: Path, monkeypatch: pytest.Monkey
     monkeypatch.setattr(plan, "find_spec", lambda name: None)
     (line,) = pending(folder)
     assert line.endswith("Snakemake is not installed here")
+
+
+def test_a_folder_that_cannot_be_written_is_named(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / ".snakemake").mkdir()
+    monkeypatch.setattr(os, "access", lambda path, mode: path.name != ".snakemake")
+    (line,) = pending(folder)
+    assert f"{folder / '.snakemake'} cannot be written" in line
+    assert "--directory" in line
+
+
+def test_a_part_of_an_earlier_run_is_old_whatever_of_it_changes(tmp_path: Path) -> None:
+    part = Mini(tmp_path).run().parts()[0]
+
+    def is_old(**changes: dict[str, Any]) -> bool:
+        return Workplan.of(MINI | changes, "c.yaml", tmp_path).is_old(part)
+
+    assert not is_old()
+    assert is_old(dock={"num_iterations": 7})
+    assert is_old(refine={"seed": 5})
+    assert is_old(score={"state_cost": False})
+    os.utime(part.pocket)  # newer, and of equal content
+    assert not is_old()
+    mark = tmp_path / "results/.again/refine"
+    mark.parent.mkdir()
+    mark.write_text("now")
+    assert is_old()
+    mark.unlink()
+    with h5py.File(part.pocket, "a") as file:
+        file.attrs["more"] = "x"
+    assert is_old()
 
 
 def test_what_a_chunk_keeps_is_said(tmp_path: Path) -> None:

@@ -118,4 +118,5 @@ onstart:
         logger.info,
         shown,
         searches=plan.searches.every_part_file("results"),
+        is_old=plan.is_old,
     )

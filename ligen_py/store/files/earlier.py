@@ -24,8 +24,8 @@ class EarlierMolecules:
         with searched():
             found = [_ready(path) for path in self._paths]
         keys = np.concatenate([np.empty((0, 2), ">u8"), *(keys for keys, _ in found)])
-        self.sha256 = sha256(keys.tobytes()).hexdigest()
-        """Of all keys, in the order of the files."""
+        self.found: set[str] = set()
+        """The keys that were asked for, and are here."""
         order = np.argsort(keys[:, 0], kind="stable")
         self._high, self._low = keys[order, 0].astype("u8"), keys[order, 1].astype("u8")
         self._row = np.concatenate([np.empty(0, "i8"), *(rows for _, rows in found)])[order]
@@ -35,6 +35,11 @@ class EarlierMolecules:
     def __len__(self) -> int:
         return len(self._high)
 
+    @property
+    def sha256(self) -> str:
+        """Of the keys that were found. Nothing else of the earlier parts changes a later one."""
+        return sha256("".join(sorted(self.found)).encode()).hexdigest()
+
     def find(self, key: str) -> str | None:
         """Where a molecule stands first, in words; None where no earlier part has it."""
         high, low = np.frombuffer(bytes.fromhex(key), ">u8").astype("u8")
@@ -42,6 +47,7 @@ class EarlierMolecules:
         same = start + np.flatnonzero(self._low[start:end] == low)
         if not len(same):
             return None
+        self.found.add(key)
         path, row = self._paths[self._file[same[0]]], int(self._row[same[0]])
         with searched(), open_file(path, LIGANDS) as file, content_of(path, LIGANDS):
             name = text_at(column_of(file, LIGANDS, "entries/name"), row)

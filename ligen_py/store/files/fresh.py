@@ -16,7 +16,8 @@ from ligen_py.store.files.read import run_record
 
 log = logging.getLogger("ligen_py")
 
-COMPARED = ("stage", "stage-digest", "settings", "inputs")
+CODE = ("stage", "stage-digest", "settings")
+COMPARED = (*CODE, "inputs")
 """Attributes that decide; a result is kept when the device or the version's number changes."""
 
 
@@ -73,6 +74,32 @@ def _first_stale(
         if stage.name in again or not is_fresh(files[stage.kind], KINDS[stage.kind], expected):
             return number
     return len(stages) - 1
+
+
+def is_old(
+    stages: Sequence[Stage],
+    files: Mapping[str, Path],
+    settings: Mapping[str, Section],
+    again: Collection[str] = (),
+) -> bool:
+    """Whether a run will make a part's last file again.
+
+    Something was asked `again`, or a file has other code, settings or inputs than it would have.
+    Inputs are compared where one is newer than the last file. Raises InputError for a damaged file,
+    FileNotFoundError for one that is not there.
+    """
+    own = {stage.kind for stage in stages}
+    made = files[stages[-1].kind].stat().st_mtime_ns
+    given = {kind for stage in stages for kind in stage.inputs.values()} - own
+    newer = any(files[kind].stat().st_mtime_ns > made for kind in given)
+    compared = COMPARED if newer else CODE
+    for stage in stages:
+        inputs = [files[kind] for kind in stage.inputs.values()] if newer else []
+        expected = Run(stage.name, settings[stage.name], tuple(inputs)).attributes()
+        found = run_record(files[stage.kind], KINDS[stage.kind])
+        if any(found.get(name) != expected[name] for name in compared):
+            return True
+    return bool(again)
 
 
 def asked_again(marks: Iterable[Path], scores: Path) -> list[str]:

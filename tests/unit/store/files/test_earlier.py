@@ -48,8 +48,24 @@ def test_the_first_of_equal_keys_is_found_by_all_of_its_digits(tmp_path: Path) -
     assert earlier.find(other) == f"a0 at line 1, {place}/a"
     assert earlier.find("0" * 32) is None
     assert earlier.find("0123456789abcdef" + "0" * 16) is None
-    assert EarlierMolecules(paths[::-1]).find(FIRST) == f"b1 at line 2, {place}/b"
-    assert EarlierMolecules(paths[::-1]).sha256 != earlier.sha256
+    back = EarlierMolecules(paths[::-1])
+    assert back.find(FIRST) == f"b1 at line 2, {place}/b"
+
+
+def test_the_digest_is_that_of_what_was_found(tmp_path: Path) -> None:
+    """So that a part whose molecules are not there stays as it is whatever else comes."""
+    few = EarlierMolecules([part(tmp_path / "a.h5", [FIRST, SECOND])])
+    more = EarlierMolecules([part(tmp_path / "b.h5", ["f" * 32, SECOND, FIRST])])
+    assert few.find("0" * 32) is None
+    assert not few.found
+    for key in (FIRST, SECOND):
+        few.find(key)
+    for key in (SECOND, FIRST):
+        more.find(key)
+    assert few.found == {FIRST, SECOND}
+    assert few.sha256 == more.sha256
+    more.find("f" * 32)
+    assert few.sha256 != more.sha256
 
 
 def test_what_was_not_docked_there_is_no_earlier_molecule(tmp_path: Path) -> None:
