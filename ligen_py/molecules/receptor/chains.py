@@ -7,6 +7,7 @@ import gemmi
 import numpy as np
 
 from ligen_py.errors import InputError
+from ligen_py.molecules.receptor.selection import Selection
 from ligen_py.molecules.receptor.structure import OTHER, read_atoms
 from ligen_py.molecules.residues import SAME_AS
 
@@ -28,10 +29,16 @@ def protein_chains(path: Path) -> list[ProteinChain]:
     """The protein chains of a structure file's first model, in the order of their names.
 
     Residues that the structure does not show are left out, so their neighbours stand side by side.
-    InputError where there is no protein.
+    So is a free amino acid in HETATM records, which is a ligand. InputError where there is no
+    protein.
     """
     atoms = read_atoms(path)
-    seen = (atoms.name == "CA") & (atoms.model == atoms.model.min())
+    first = atoms.model == atoms.model.min()
+    selection = Selection(atoms, str(path))
+    # Without these atoms, as in a trace of CA, nothing speaks against a residue.
+    selection.open = first & np.isin(atoms.name, ("C", "N")) & np.isfinite(atoms.xyz).all(axis=1)
+    selection.connect()
+    seen = (atoms.name == "CA") & first & selection.polymer[selection.residue]
     found: dict[str, dict[tuple[int, str], tuple[str, str]]] = {}
     for row in np.flatnonzero(seen):
         place = atoms.place[row]
