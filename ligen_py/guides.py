@@ -22,7 +22,7 @@ from ligen_py import cli
 from ligen_py.engine.offtargets.alignment import Alignments
 from ligen_py.engine.offtargets.design import Designed, cuts, design, enzyme_of
 from ligen_py.engine.offtargets.results import join, records_of, rows_of
-from ligen_py.engine.offtargets.search import search
+from ligen_py.engine.offtargets.search import search, words_of
 from ligen_py.errors import InputError
 from ligen_py.gene_inputs import Inputs, Task, add_inputs, inputs_of, require_searched, task_of
 from ligen_py.genome_inputs import read_parts
@@ -95,7 +95,7 @@ def run(inputs: Inputs, settings: GuidesSettings, device: str | None, output: Pa
 def _search(task: Task, part: tuple[int, int], device: str | None) -> tuple[dict[str, Record], str]:
     chosen = select_all(device)
     began = time.perf_counter()
-    pace = Pace("bases searched", task.genome.bases // part[1])
+    pace = Pace("bases searched", task.genome.bases_in(words_of(task.genome, part)))
     sites, seconds = search(chosen, task.query, task.genome, part, done=pace.add)
     # A candidate for a control must be far from a site in each alignment with it.
     candidate = sites.guide >= len(task.spacers)

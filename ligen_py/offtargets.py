@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from ligen_py import cli
 from ligen_py.engine.offtargets.results import join, records_of, rows_of
-from ligen_py.engine.offtargets.search import search
+from ligen_py.engine.offtargets.search import search, words_of
 from ligen_py.errors import InputError
 from ligen_py.genome_inputs import add_genome, add_part, read_parts, require_nothing_else
 from ligen_py.molecules.library.record import WHOLE, Part
@@ -120,8 +120,8 @@ def _search(
         reading = thread.submit(read_genome, genome_path, inputs.cache)
         chosen, genome = select_all(device), reading.result()
     read = time.perf_counter()
-    pace = Pace("bases searched", genome.bases // inputs.part.count)
     part = inputs.part.index, inputs.part.count
+    pace = Pace("bases searched", genome.bases_in(words_of(genome, part)))
     sites, seconds = search(chosen, query, genome, part, done=pace.add)
     most = settings.max_rows_per_guide
     rows, count = rows_of(genome, query, sites, settings.rows == "all", settings.skip_n, most=most)

@@ -36,7 +36,8 @@ class Pace:
         of, left, rate = "", "", self.rate
         if self._total is not None:
             of = f" of {self._total}"
-            left = f", {(self._total - self._done) / rate / MINUTE:.0f} min left" if rate else ""
+            more = max(self._total - self._done, 0)
+            left = f", {more / rate / MINUTE:.0f} min left" if rate else ""
         words = f"{self._done}{of} {self._what}, {self._failed} failed"
         speed = f"{rate:,.0f}" if rate >= 100 else f"{rate:.3g}"
         log.info("%s; %s a second%s", words, speed, left)

@@ -49,6 +49,11 @@ class Genome:
         """Letters of all records."""
         return int(self.lengths.sum())
 
+    def bases_in(self, words: tuple[int, int]) -> int:
+        """Letters of all records in words of the planes: the first one, the one behind the last."""
+        first, last = (np.clip(word * WORD - self.starts, 0, self.lengths).sum() for word in words)
+        return int(last - first)
+
     def letters(self, starts: np.ndarray, length: int) -> np.ndarray:
         """ASCII letters (starts, length), upper case, of windows; N where there is no record."""
         words = (starts >> 5)[:, None] + np.arange(1 + -(-length // WORD))

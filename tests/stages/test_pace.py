@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ligen_py import pace
+from ligen_py import offtargets, pace
 from ligen_py.opencl.device import select
 from tests.mini import Mini
 
@@ -54,3 +54,22 @@ def test_devices_that_work_beside_each_other_are_counted_once(
     two = Mini(tmp_path / "two", flags={"dock": ("--device", f"{name}:0,0")}).run()
     assert any(line.startswith("6 of 6 ligands docked, 0 failed") for line in lines), lines
     assert two.parts()[0].poses.read_bytes() == one.parts()[0].poses.read_bytes()
+
+
+def test_letters_of_a_genome_are_counted_and_no_gaps(tmp_path: Path, lines: list[str]) -> None:
+    """Between short records there are more gaps than bases: the count went beyond its total."""
+    genome, guides = tmp_path / "genome.fa", tmp_path / "guides.tsv"
+    genome.write_text("".join(f">{n}\n{'ACGTTGCA' * 5}\n" for n in range(30)))
+    guides.write_text("a\tACGTTGCAACGTTGCAACGT\n")
+    flags = ["--genome", genome, "--guides", guides, "--cache", tmp_path, "--quiet"]
+    found = []
+    for part in ("1-of-1", "1-of-2", "2-of-2"):
+        lines.clear()
+        words = [*flags, "--part", part, "--output", tmp_path / "o.h5"]
+        assert offtargets.main([str(word) for word in words]) == 0
+        (line,) = (line for line in lines if "bases searched" in line)
+        counts = re.fullmatch(r"(\d+) of (\d+) bases searched, .*, 0 min left", line)
+        assert counts, line
+        assert counts[1] == counts[2]
+        found.append(int(counts[1]))
+    assert found[0] == found[1] + found[2] == 30 * 40

@@ -52,3 +52,10 @@ def test_what_was_counted_is_not_counted_again(
     counted.reach(36, failed=2)
     assert caplog.messages == ["36 of 40 ligands docked, 2 failed; 0.6 a second, 0 min left"]
     assert counted.rate == pytest.approx(0.6)
+
+
+def test_no_time_left_is_negative(now: list[float], caplog: pytest.LogCaptureFixture) -> None:
+    counted = Pace("records read", 10)
+    now[0] += 60
+    counted.add(600)
+    assert caplog.messages == ["600 of 10 records read, 0 failed; 10 a second, 0 min left"]

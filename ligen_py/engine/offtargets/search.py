@@ -529,7 +529,7 @@ def search(
                 piece = next(waiting, None)
             if piece is None:
                 return
-            todo.append((piece[1] - piece[0]) * WORD)
+            todo.append(genome.bases_in(piece))
             yield piece
 
     def work(searcher: Searcher) -> None:
@@ -551,12 +551,18 @@ def search(
 
 def pieces(genome: Genome, part: tuple[int, int], size: int) -> Iterator[tuple[int, int]]:
     """Words of one part of a genome, `size` at a time: first, and behind the last."""
+    first, last = words_of(genome, part)
+    for start in range(first, last, size):
+        yield start, min(start + size, last)
+
+
+def words_of(genome: Genome, part: tuple[int, int]) -> tuple[int, int]:
+    """Words of one part of a genome (number, of so many): first, and behind the last."""
     number, parts = part
     # An RNA bulge may leave the first bases of a window before the first record.
     words = genome.planes.shape[1] - 2 * GAP + 1
     first, last = (GAP - 1 + words * place // parts for place in (number - 1, number))
-    for start in range(first, last, size):
-        yield start, min(start + size, last)
+    return first, last
 
 
 def joined(parts: Sequence[Sites]) -> Sites:
