@@ -39,7 +39,8 @@ QUOTED = re.compile(r'(?:[^;"]|"[^"]*")+')
 STRANDS = {"+": 0, "-": 1}
 
 UNSTRANDED = 2
-"""The strand of a line with any other sign, as GFF3 has for a gene of pieces from both strands."""
+"""The strand of a line with any other sign, as GFF3 has for a gene of pieces from both strands, and
+of a line of BED without the column."""
 
 SOME = 5
 """Names that a message lists."""
@@ -87,7 +88,7 @@ class Annotation:
     end: np.ndarray
     """int64."""
     strand: np.ndarray
-    """uint8: 0 forward, 1 reverse, 2 where a line of GTF or GFF3 has neither."""
+    """uint8: 0 forward, 1 reverse, 2 where a line has neither."""
     name: np.ndarray
     """object: the gene."""
     aliases: tuple[frozenset[str], ...]
@@ -124,7 +125,8 @@ class Annotation:
             )
         if self.strand[rows[0]] == UNSTRANDED:
             raise InputError(
-                f"{self.path}: {asked!r} has no strand; write + or - in column 7 of its lines"
+                f"{self.path}: {asked!r} has no strand; write + or - in column 7 of its lines, in "
+                "a BED file in column 6"
             )
         return self._of_rows(asked, rows.tolist())
 
@@ -209,7 +211,7 @@ def read_annotation(path: Path) -> Annotation:
                 (coding if _is_coding(words) else exons).extend(_of_bed(words))
         except (ValueError, IndexError) as error:
             raise InputError(
-                f"{path}, line {number}: is neither GTF, GFF3 nor BED of 4 or 12 columns; "
+                f"{path}, line {number}: is neither GTF, GFF3 nor BED of 4 to 12 columns; "
                 "give the annotation of a genome"
             ) from error
     rows = coding or exons
@@ -330,7 +332,7 @@ def _is_coding(words: list[str]) -> bool:
 
 def _of_bed(words: list[str]) -> list[_Row]:
     start, end, name = int(words[1]), int(words[2]), words[3]
-    strand = int(len(words) > 5 and words[5] == "-")
+    strand = STRANDS.get("".join(words[5:6]), UNSTRANDED)
     exons = [Exon(start, end)]
     if len(words) >= 12:
         sizes, starts = ([int(n) for n in words[k].split(",") if n] for k in (10, 11))

@@ -178,6 +178,14 @@ def test_a_copy_without_introns_is_no_gene_though_it_has_changed_little(
     assert case.run(*flags, "--annotation", case.folder / "a.gtf", output="c.h5") == 0
     assert capsys.readouterr().err == ""
     assert np.array_equal(case.read("c.h5").position, found.position)
+    # Without a strand the annotation still has the gene, but no order of its exons.
+    annotation = tmp_path / "a.bed"
+    annotation.write_text("".join(f"chr2\t{start}\t{end}\tGENE\n" for start, end in EXONS))
+    assert case.run(*flags, "--annotation", annotation, output="d.h5") == 0
+    assert capsys.readouterr().err == ""
+    assert np.array_equal(case.read("d.h5").position, found.position)
+    assert case.read("c.h5").exon.any()
+    assert not case.read("d.h5").exon.any()
 
 
 def test_controls_have_no_near_site(case: Case) -> None:

@@ -11,7 +11,7 @@ from ligen_py.engine.offtargets.results import taken
 from ligen_py.engine.offtargets.specificity import LENGTH, hit_scores, specificities
 from ligen_py.records.guides import GuideRole, GuideVerdict, RankedGuides
 from ligen_py.records.offtargets import CLASSES, KINDS, Chromosomes, OffTargets
-from ligen_py.sequences.genes import SOME, Annotation
+from ligen_py.sequences.genes import SOME, UNSTRANDED, Annotation
 from ligen_py.sequences.guides import Guide, Query, checked, in_pattern
 from ligen_py.sequences.spacers import Enzyme, Spacer, gc, longest_t, random_spacers
 from ligen_py.settings.guides import GuidesSettings
@@ -151,7 +151,8 @@ def own_sites(
     annotated = np.zeros(len(perfect), bool)
     if annotation:
         stretch = annotation.coding(chromosomes.name[chromosome], place)
-        annotated = (stretch >= 0) & (annotation.strand[stretch] == strand)
+        of_stretch = annotation.strand[stretch]
+        annotated = (stretch >= 0) & ((of_stretch == strand) | (of_stretch == UNSTRANDED))
     cut = np.where(strand, -place, place)
     shift = cut - np.array([one.place for one in given], np.int64)[guide]
     every = Sites(guide, chromosome, strand.astype(np.int64), cut, shift, annotated)
@@ -287,7 +288,7 @@ def _table(
         at = table["cut"][rest]
         stretches = annotation.coding(chromosomes.name[table["chromosome"][rest]], at)
         for row, stretch, place in zip(rest, stretches.tolist(), at.tolist(), strict=True):
-            if stretch >= 0:
+            if stretch >= 0 and annotation.strand[stretch] != UNSTRANDED:
                 exon[row] = annotation.gene_of(stretch).exon_at(place)
     return table | {
         "name": np.array(names, object),

@@ -34,7 +34,8 @@ class Sites(NamedTuple):
     shift: np.ndarray
     """`cut` less the coding bases in front of it: equal within an exon."""
     is_annotated: np.ndarray
-    """bool: whether the cut is within coding sequence of that strand by the annotation."""
+    """bool: whether the cut is within coding sequence of that strand, or of an unknown one, by the
+    annotation."""
 
 
 class Locus(NamedTuple):

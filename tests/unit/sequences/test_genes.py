@@ -132,7 +132,9 @@ def test_transcripts_that_share_an_exon_in_gff3(tmp_path: Path) -> None:
 def test_bed_with_blocks_is_cut_to_its_thick_part(tmp_path: Path) -> None:
     gene = read_annotation(written(tmp_path / "a.bed", BED)).gene("ONE")
     assert gene.exons == (Exon(400, 450), Exon(120, 160))
-    plain = written(tmp_path / "b.bed", "track name=x\nchr1\t5\t9\tONE\nchr1\t9\t12\tONE")
+    plain = written(
+        tmp_path / "b.bed", "track name=x\nchr1\t5\t9\tONE\t0\t+\nchr1\t9\t12\tONE\t0\t+"
+    )
     assert read_annotation(plain).gene("ONE").exons == (Exon(5, 12),)
 
 
@@ -148,7 +150,7 @@ def test_a_line_of_bed_without_a_thick_part_codes_for_nothing(tmp_path: Path) ->
 
 
 def test_a_byte_order_mark_is_none_of_the_first_line(tmp_path: Path) -> None:
-    for name, text in (("a.gtf", GTF), ("b.bed", "chr1\t5\t9\tONE\nchr1\t19\t22\tONE\n")):
+    for name, text in (("a.gtf", GTF), ("b.bed", BED + BED)):
         path = tmp_path / name
         path.write_text(text, encoding="utf-8-sig")
         assert read_annotation(path).gene("ONE").chromosome == "chr1"
@@ -193,6 +195,17 @@ def test_a_gene_without_a_strand_is_refused(tmp_path: Path, sign: str) -> None:
         read_annotation(written(tmp_path / "a.gtf", mixed)).gene("TWO")
 
 
+@pytest.mark.parametrize("columns", ["", "\t0", "\t0\t.", "\t0\t"])
+def test_a_gene_of_bed_without_a_strand_is_refused(tmp_path: Path, columns: str) -> None:
+    """It was read as one of the forward strand. Off-targets in it are found as before."""
+    text = "".join(f"chr1\t{start}\t{start + 40}\tTWO{columns}\n" for start in (100, 200))
+    annotation = read_annotation(written(tmp_path / "a.bed", text + BED))
+    with pytest.raises(InputError, match=r"a.bed: 'TWO' has no strand; write .* BED .* column 6"):
+        annotation.gene("TWO")
+    assert annotation.gene("ONE").strand == 1
+    assert annotation.coding(np.array(["chr1"]), np.array([210])).tolist() == [1]
+
+
 def test_joined() -> None:
     exons = [Exon(5, 9), Exon(0, 3), Exon(3, 4), Exon(6, 7)]
     assert joined(exons) == [Exon(0, 4), Exon(5, 9)]
@@ -206,7 +219,7 @@ def test_joined() -> None:
         ("c\tx\tCDS\t10\t9\t.\t+\t.\tgene_id 1\n", "line 1: is neither GTF"),
         ("# nothing\n", "has no line CDS or exon"),
         (GTF, "has no coding sequence of a gene 'THREE'; it has genes such as ONE, TWO"),
-        ("c\t1\t9\tTHREE\nd\t1\t9\tTHREE\n", r"coding sequences on .*c \(\+\)"),
+        ("c\t1\t9\tTHREE\t0\t+\nd\t1\t9\tTHREE\t0\t+\n", r"coding sequences on .*c \(\+\)"),
     ],
 )
 def test_what_cannot_be_used(tmp_path: Path, text: str, words: str) -> None:
