@@ -33,6 +33,9 @@ SHORTEST = 10
 
 MOST_BULGE = 2
 
+QUOTED = re.compile(r"""(["'])(.*)\1""")
+"""A cell in quotes, as R writes it."""
+
 TITLE = re.compile("[A-Z]{0,3}[RD]NA")
 """Titles of a column that are IUPAC letters, too, such as sgRNA."""
 
@@ -214,7 +217,7 @@ def read_guides(path: Path) -> list[Listed]:
     """The guides of a file.
 
     FASTA, or a table of id, sequence and perhaps mismatch limit, separated by tabs, commas or
-    spaces, with or without a header line. Ids may repeat; order is kept.
+    spaces, with or without a header line. Cells may have quotes. Ids may repeat; order is kept.
     """
     with path.open("rb") as stream:
         head = stream.read(1 << 10).removeprefix(b"\xef\xbb\xbf").lstrip()
@@ -230,12 +233,12 @@ def read_guides(path: Path) -> list[Listed]:
     except UnicodeDecodeError as error:
         raise InputError(f"{path}: is no text file; give FASTA or a table of guides") from error
     for number, line in enumerate(text.split("\n"), start=1):
-        words = line.replace(",", " ").split()
+        words = [word for word in map(_unquoted, line.replace(",", " ").split()) if word]
         if not words or line.startswith("#"):
             continue
         # An empty cell of what would be the first guide must not make it a line of titles.
         cells = re.split("[\t,]", line.strip("\t, \r"))
-        if not (found or begun) and len(cells) > 1 and not cells[1].strip():
+        if not (found or begun) and len(cells) > 1 and not _unquoted(cells[1]):
             words = words[:1]
         title = not (begun or found) and TITLE.fullmatch("".join(words[1:2]).upper())
         fault = fault_of(_upper(words[1])) if len(words) > 1 else None
@@ -258,6 +261,11 @@ def read_guides(path: Path) -> list[Listed]:
         limit = _whole(path, number, words[2], "mismatch limit") if len(words) > 2 else None
         found.append(Listed(words[0], _upper(words[1]), limit, f"line {number}"))
     return found
+
+
+def _unquoted(cell: str) -> str:
+    match = QUOTED.fullmatch(cell.strip())
+    return (match[2] if match else cell).strip()
 
 
 def _nearly_a_guide(word: str) -> bool:

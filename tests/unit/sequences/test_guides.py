@@ -145,7 +145,17 @@ def test_a_separator_at_the_end_of_a_line_is_no_fault(line: str, tmp_path: Path)
     assert [guide.name for guide in as_query(path, PATTERN, 4).guides] == ["a", "b"]
 
 
-@pytest.mark.parametrize("line", ["g1,,3", "g1\t\t3", f",{GUIDE}", "g1, ,"])
+def test_cells_in_quotes(tmp_path: Path) -> None:
+    """So R writes a table; the quotes were no letters of a guide, or a part of its id."""
+    path = tmp_path / "guides.csv"
+    path.write_text(f'"id","sgRNA","limit"\r\n"a","{GUIDE}","2"\r\n\'b\',{GUIDE},3\r\n')
+    expected = (Guide("a", f"{GUIDE}NNN", 2), Guide("b", f"{GUIDE}NNN", 3))
+    assert as_query(path, PATTERN, 4).guides == expected
+    path.write_text(f'"5\'"\t{GUIDE}\n5\'-3\'\t"{GUIDE}"\n')
+    assert [guide.name for guide in as_query(path, PATTERN, 4).guides] == ["5'", "5'-3'"]
+
+
+@pytest.mark.parametrize("line", ["g1,,3", "g1\t\t3", f",{GUIDE}", "g1, ,", '"g1","","3"'])
 def test_an_empty_cell_makes_no_header_of_a_guide(line: str, tmp_path: Path) -> None:
     """It vanished, and the guide with it."""
     path = tmp_path / "guides.csv"
