@@ -56,6 +56,11 @@ def run(inputs: Inputs, settings: PanelSettings, device: str | None, output: Pat
     """Merge the parts of a search into one file; tables lie beside it."""
     runs = [run_record(path, HOMOLOGS) for path in inputs.hits]
     for path, other in zip(inputs.hits, runs, strict=True):
+        if other["stage"] != "homologs":
+            raise InputError(
+                f"{path}: was made by '{other['stage']}', not by 'homologs'; give every part of "
+                "one search"
+            )
         for what in ("settings", "inputs"):
             if other.get(what) != runs[0].get(what):
                 raise InputError(
@@ -66,7 +71,7 @@ def run(inputs: Inputs, settings: PanelSettings, device: str | None, output: Pat
     try:
         top = int(json.loads(runs[0]["settings"])["top"])
         found = merge(parts, top)
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, TypeError) as error:
         raise InputError(f"{inputs.hits[0]}: {error}; give every part of one search") from error
     output.parent.mkdir(parents=True, exist_ok=True)
     made_by = Run("panel", settings, tuple(inputs.hits), runs[0].get("device", ""))

@@ -182,6 +182,17 @@ def test_without_e_values_half_of_the_query_must_be_aligned(
     assert capsys.readouterr().err == ""
 
 
+def test_a_panel_of_a_panel_is_refused(search: Search, capsys: pytest.CaptureFixture[str]) -> None:
+    """The message was a key that its settings have not."""
+    assert search.homologs("--quiet") == 0
+    panel_of(search)
+    made, output = str(search.folder / "panel" / "homologs.h5"), str(search.folder / "again")
+    for hits in ([made], [str(search.folder / "hits.h5"), made]):
+        assert panel.main(["--hits", *hits, "--output", output, "--quiet"]) == 1
+        message = capsys.readouterr().err.splitlines()[-1]
+        assert f"{made}: was made by 'panel', not by 'homologs'; give every part" in message
+
+
 def test_the_least_identity_is_itself_enough(search: Search) -> None:
     search.query.write_text(">q\n" + "WAAA" * 6 + "W\n")
     search.fasta.write_text(">t\n" + "WSSS" * 6 + "W\n")
