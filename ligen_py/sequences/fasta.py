@@ -81,11 +81,16 @@ def open_unpacked(path: Path) -> Iterator[BinaryIO]:
             ) from error
 
 
+def refuse_utf16(path: Path, start: bytes) -> None:
+    """InputError where the first bytes of a file are a byte order mark of UTF-16."""
+    if start.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise InputError(f"{path}: is UTF-16 text; save it as UTF-8")
+
+
 def _split(path: Path, stream: BinaryIO) -> Iterator[bytes]:
     """The text of one record after another, without its ``>``."""
     start = stream.read(_BLOCK).removeprefix(BOM).lstrip(WHITE)
-    if start.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise InputError(f"{path}: is UTF-16 text; save it as UTF-8")
+    refuse_utf16(path, start)
     if not start:
         raise InputError(f"{path}: contains no sequences; give a FASTA file")
     if not start.startswith(b">"):

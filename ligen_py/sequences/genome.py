@@ -31,7 +31,7 @@ from ligen_py import granted
 from ligen_py.errors import InputError
 from ligen_py.sequences import twobit
 from ligen_py.sequences.digests import AT_ONCE, Known, sync
-from ligen_py.sequences.fasta import BOM, WHITE, open_unpacked
+from ligen_py.sequences.fasta import BOM, WHITE, open_unpacked, refuse_utf16
 from ligen_py.sequences.iupac import SETS
 from ligen_py.sequences.planes import WORD, Genome, layout
 
@@ -372,6 +372,7 @@ def _bodies(
         for record in twobit.read_twobit(path, data):
             yield Body(record.name, record.name, record.length, _twobit_packer(record))
         return
+    refuse_utf16(path, text[:2])
     starts = list(_headers(data, pool))
     if not starts or text[: starts[0]].removeprefix(BOM).strip(WHITE):
         raise InputError(f"{path}: does not begin with '>' and is not .2bit; give a genome")

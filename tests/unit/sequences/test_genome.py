@@ -293,6 +293,7 @@ def test_a_file_that_has_not_changed_is_not_hashed_again(
         (b"", "empty"),
         (b">a\n>b\n\n", "has no base in any record"),
         (b"ACGT\n", "does not begin with '>'"),
+        (">a\nACGT\n".encode("utf-16"), "is UTF-16 text; save it as UTF-8"),
         (b">a\nACGT\n>a b\nACGT\n", "two records are called 'a'"),
         (b">a\nACGT\nACEF\n", "a, base 7: 'E' is no letter of DNA"),
         (b">\nACGT\n", "record 1 has no name"),
