@@ -188,6 +188,25 @@ def test_a_copy_without_introns_is_no_gene_though_it_has_changed_little(
     assert not case.read("d.h5").exon.any()
 
 
+def test_a_gene_of_many_copies_is_warned_of(
+    case: Case, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its guides help to find no place, so no second place was named either."""
+    rng = np.random.default_rng(5)
+    genes = ["".join(rng.choice(list("ACGT"), 200)) for _ in range(7)]
+    genome, cds = tmp_path / "genome.fa", tmp_path / "cds.fa"
+    cds.write_text("".join(f">g{n}\n{gene}\n" for n, gene in enumerate(genes)))
+    for copies in (20, 21):
+        genome.write_text(">chr\n" + "ACTT".join(genes * copies) + "\n")
+        assert case.run("--cds", cds, "--genome", genome, "--controls", "0") == 0
+        said = capsys.readouterr().err.splitlines()
+        assert ("perfect sites at chr" in said[0]) == (copies == 20)
+    assert said == [
+        "at least half of the guides have more than 20 perfect sites each, and cut at all of them: "
+        "those of g0, g1, g2, g3, g4 and 2 more genes"
+    ]
+
+
 def test_controls_have_no_near_site(case: Case) -> None:
     flags = ("--controls", "5", "--control-mismatches", "4", "--mismatches", "5", "--seed", "3")
     assert case.run(*case.annotated, *flags) == 0

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ligen_py.engine.offtargets.locus import Copy, Sites, own_sites_of
+from ligen_py.engine.offtargets.locus import MANY, Copy, Sites, own_sites_of
 from ligen_py.engine.offtargets.results import taken
 from ligen_py.engine.offtargets.specificity import LENGTH, hit_scores, specificities
 from ligen_py.records.guides import GuideRole, GuideVerdict, RankedGuides
@@ -135,7 +135,8 @@ def own_sites(
 
     A site that is known from the annotation is that. Otherwise it is the perfect site with the
     guide's own PAM at the place of its gene (`locus.home`). Where half of a gene's guides have one
-    in a copy, too, a warning names both, unless the annotation has only one of them.
+    in a copy, too, a warning names both, unless the annotation has only one of them. Where half of
+    them have more than `MANY`, a warning names the gene.
     """
     perfect = np.flatnonzero((rows.mismatches == 0) & (rows.bulge_size == 0))
     perfect = perfect[rows.guide[perfect] < len(spacers)]
@@ -167,7 +168,7 @@ def own_sites(
             name = chromosomes.name[rows.chromosome[row]]
             if (name, rows.position[row], rows.strand[row]) == one.site:
                 result[number] = row
-    copies = []
+    copies, repeated = [], []
     for gene, members in of_gene.items():
         spans = [np.arange(first[number], first[number + 1]) for number in members]
         mine = np.concatenate(spans)
@@ -178,7 +179,16 @@ def own_sites(
             result[members[number]] = perfect[mine[site]]
         if copy:
             copies.append((gene, len(members), copy))
+        if 2 * sum(len(span) > MANY for span in spans) >= len(members):
+            repeated.append(gene)
     _warn_of_copies(copies, chromosomes)
+    if repeated:
+        log.warning(
+            "at least half of the guides have more than %d perfect sites each, and cut at all of "
+            "them: those of %s%s",
+            *(MANY, ", ".join(repeated[:SOME])),
+            f" and {len(repeated) - SOME} more genes" if len(repeated) > SOME else "",
+        )
     return result
 
 
