@@ -374,6 +374,11 @@ NAMED = {
         "O=C1C=CC(O)=C2C(=O)C=CC(O)=C12",
         "O=C1C=CC(O)=C2C(=O)C=CC(O)=C12",
     ),
+    "a 1,2,5-thiadiazolone": ("O=c1[nH]snc1-c1ccccc1", "O=c1[n-]snc1-c1ccccc1"),
+    "1-benzyl-4-(4-pyridyl)piperazine": (
+        "c1ccc(CN2CCN(c3ccncc3)CC2)cc1",
+        "c1ccc(CN2CCN(c3cc[nH+]cc3)CC2)cc1",
+    ),
     "methane": ("C", "C"),
 }
 """Name -> SMILES, and the form that is most frequent at pH 7.4."""
@@ -566,6 +571,18 @@ MEASURED = {
     "5-azauracil": ("O=c1nc[nH]c(=O)[nH]1", 6.7),
     "cycloguanil": ("CC1(C)N=C(N)N=C(N)N1c1ccc(Cl)cc1", 11.2),
     "1-methylpyridinium-4-aldoxime, its charge apart": ("C[n+]1ccc(C=NO)cc1", 9.1),
+    "glutaconaldehyde": ("OC=CC=CC=O", 5.7),
+    "moniliformin": ("OC1=CC(=O)C1=O", 0.9),
+    "naringenin": ("O=C1CC(Oc2cc(O)cc(O)c12)c1ccc(O)cc1", 7.05),
+    "SF6847": ("CC(C)(C)c1cc(C=C(C#N)C#N)cc(C(C)(C)C)c1O", 6.8),
+    "4-(methylsulfonylamino)pyridine": ("CS(=O)(=O)Nc1ccncc1", 9.1),
+    "8-nitrotheophylline": ("Cn1c(=O)c2[nH]c([N+](=O)[O-])nc2n(C)c1=O", 2.1),
+    "8-nitrotheophylline, 9H": ("Cn1c(=O)c2nc([N+](=O)[O-])[nH]c2n(C)c1=O", 2.1),
+    "glycocyamidine": ("NC1=NCC(=O)N1", 4.8),
+    "1-methyl-4-(4-pyridyl)piperazine": ("CN1CCN(CC1)c1ccncc1", 8.9),
+    "6-aminophenanthridine": ("Nc1nc2ccccc2c2ccccc12", 6.9),
+    "1-deazaadenosine's base": ("Nc1ccnc2c1ncn2C", 4.9),
+    "benzoquinuclidine": ("C1CN2CCC1c1ccccc12", 7.8),
 }
 """Name -> SMILES and the pKa of its strongest base, or weakest acid (CRC Handbook, Perrin 1981)."""
 
@@ -649,6 +666,20 @@ def test_rings_of_a_spiro_compound_do_not_multiply_their_ways() -> None:
 )
 def test_side_chains_of_imidazoles_and_anilides_of_amino_acids(text: str, measured: float) -> None:
     """Lidocaine, mepivacaine, pilocarpine, medetomidine, cimetidine; 4-methylimidazole."""
+    (site,) = sites(Chem.MolFromSmiles(text))
+    assert site.pka == pytest.approx(measured, abs=0.25)
+
+
+@pytest.mark.parametrize(
+    ("text", "measured"),
+    [
+        ("Nc1ccnc2cc(Cl)ccc12", 8.2),
+        ("Nc1cc(-c2ccccc2)nc2ccc(Cl)cc12", 7.4),
+        ("Nc1cc(-c2ccccc2)nc2ccc(Br)cc12", 7.4),
+        ("Nc1c2CCCCc2nc2ccccc12", 9.8),
+    ],
+)
+def test_substituents_of_4_aminoquinolines(text: str, measured: float) -> None:
     (site,) = sites(Chem.MolFromSmiles(text))
     assert site.pka == pytest.approx(measured, abs=0.25)
 
