@@ -379,6 +379,7 @@ NAMED = {
         "c1ccc(CN2CCN(c3ccncc3)CC2)cc1",
         "c1ccc(CN2CCN(c3cc[nH+]cc3)CC2)cc1",
     ),
+    "4-cyanoquinuclidine": ("N#CC12CCN(CC1)CC2", "N#CC12CC[NH+](CC1)CC2"),
     "methane": ("C", "C"),
 }
 """Name -> SMILES, and the form that is most frequent at pH 7.4."""
@@ -682,6 +683,16 @@ def test_side_chains_of_imidazoles_and_anilides_of_amino_acids(text: str, measur
 def test_substituents_of_4_aminoquinolines(text: str, measured: float) -> None:
     (site,) = sites(Chem.MolFromSmiles(text))
     assert site.pka == pytest.approx(measured, abs=0.25)
+
+
+@pytest.mark.parametrize(
+    ("group", "measured"),
+    [("C#N", 8.1), ("[N+](=O)[O-]", 7.65), ("C(=O)OCC", 9.4), ("Br", 8.5), ("F", 8.5), ("O", 9.4)],
+)
+def test_a_third_way_to_an_acceptor_adds_nothing(group: str, measured: float) -> None:
+    """Quinuclidines: the effect of those that attract by resonance was half as large again."""
+    (site,) = sites(Chem.MolFromSmiles(f"C1CN2CCC1({group})CC2"))
+    assert site.pka == pytest.approx(measured, abs=0.4)
 
 
 @pytest.mark.parametrize("row", PREDICTED, ids=[row["smiles"] for row in PREDICTED])
