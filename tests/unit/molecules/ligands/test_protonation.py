@@ -584,6 +584,9 @@ MEASURED = {
     "6-aminophenanthridine": ("Nc1nc2ccccc2c2ccccc12", 6.9),
     "1-deazaadenosine's base": ("Nc1ccnc2c1ncn2C", 4.9),
     "benzoquinuclidine": ("C1CN2CCC1c1ccccc12", 7.8),
+    "pyrimethanil": ("Cc1cc(C)nc(Nc2ccccc2)n1", 3.5),
+    "cyprodinil": ("Cc1cc(C2CC2)nc(Nc2ccccc2)n1", 4.4),
+    "rilpivirine": ("Cc1cc(C=CC#N)cc(C)c1Nc1ccnc(Nc2ccc(C#N)cc2)n1", 5.6),
 }
 """Name -> SMILES and the pKa of its strongest base, or weakest acid (CRC Handbook, Perrin 1981)."""
 
