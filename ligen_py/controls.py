@@ -8,7 +8,7 @@ those by size, logP or docked states alone. A molecule that could not be docked 
 import argparse
 import logging
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -22,9 +22,6 @@ from ligen_py.store.campaign.manifest import PartFiles
 from ligen_py.store.files.text import write_texts
 from ligen_py.summary.controls import (
     OURS,
-    POSES,
-    RANKING,
-    Bar,
     Docked,
     Redocked,
     Verdict,
@@ -107,7 +104,7 @@ def judge(inputs: Inputs, settings: ControlsSettings) -> Verdict:
         for pocket in pockets
         if (pocket, "actives") in inputs.parts
     }
-    bars = list(_redocking_bars(redocked[:1], settings))
+    bars = [redocked[0].bar(settings.max_rmsd)] if redocked else []
     if not read:
         return Verdict(inputs.target, redocked, bars=bars)
     every = [
@@ -124,15 +121,10 @@ def judge(inputs: Inputs, settings: ControlsSettings) -> Verdict:
             f"{because}; both are needed, so look at their files"
         )
     rows = figures_of(every)
-    value, low, high = rows[0].figures["ROC AUC"]
-    told, passed = _beside(value, settings.min_auc), value >= settings.min_auc
-    words = (
-        f"ROC AUC by {OURS} {told} ({low:.2f} to {high:.2f}), at least {settings.min_auc:g} wanted"
-    )
-    bars.append(Bar(words, passed, RANKING))
+    bars.append(rows[0].bar(settings.min_auc))
     notes = [f"{words.capitalize()}." for words in left_out]
     for row in rows:
-        if row.is_null and row.figures["ROC AUC"][0] >= value:
+        if row.is_null and row.figures["ROC AUC"][0] >= rows[0].figures["ROC AUC"][0]:
             notes.append(
                 f"Caution: {row.by} alone ranks these molecules as well "
                 f"(ROC AUC {row.figures['ROC AUC'][0]:.2f})."
@@ -143,27 +135,6 @@ def judge(inputs: Inputs, settings: ControlsSettings) -> Verdict:
     return Verdict(
         inputs.target, redocked, actives, decoys, inputs.origin, rows, choice, bars, notes
     )
-
-
-def _redocking_bars(redocked: list[Redocked], settings: ControlsSettings) -> Iterator[Bar]:
-    for one in redocked:
-        if one.rmsd is None:
-            yield Bar(f"redocking of {one}", False, POSES)
-        else:
-            told = _beside(one.rmsd, settings.max_rmsd)
-            words = f"redocking of {one.told(told)}; at most {settings.max_rmsd:g} Å wanted"
-            yield Bar(words, one.rmsd <= settings.max_rmsd, POSES)
-
-
-def _beside(value: float, limit: float) -> str:
-    """A value with two decimals, or as many as show on which side of a limit it is."""
-    for decimals in range(2, 7):
-        text = f"{value:.{decimals}f}"
-        if (float(text) <= limit) == (value <= limit) and (float(text) >= limit) == (
-            value >= limit
-        ):
-            break
-    return text
 
 
 def _redocked(pocket: str, members: Sequence[PartFiles]) -> Redocked:

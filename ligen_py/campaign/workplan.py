@@ -648,7 +648,7 @@ class Workplan:
         return [target for target in found if target not in known]
 
     def is_old(self, part: PartFiles) -> bool:
-        """Whether a run will make a part's scores again, as `fresh.is_old` tells it."""
+        """Whether a run will make a part's scores again, by `fresh.is_old`."""
         stages = screen(self.settings.search)
         files = {kind: getattr(part, kind) for kind in FILES}
         settings = {stage.name: getattr(self.settings, stage.name) for stage in stages}

@@ -40,6 +40,16 @@ class Docked:
 
 
 @dataclass(frozen=True)
+class Bar:
+    """A limit and what was measured."""
+
+    words: str
+    passed: bool
+    about: str = ""
+    """POSES or RANKING; nothing in files from before it was stored."""
+
+
+@dataclass(frozen=True)
 class Redocked:
     """The reference ligand in one form of a pocket. Angstrom; None where not measured."""
 
@@ -51,10 +61,16 @@ class Redocked:
     poses: int
 
     def __str__(self) -> str:
-        return self.told(f"{self.rmsd:.2f}" if self.rmsd is not None else "")
+        return self._told(f"{self.rmsd:.2f}" if self.rmsd is not None else "")
 
-    def told(self, rmsd: str) -> str:
-        """It in words, with the RMSD written as given."""
+    def bar(self, limit: float) -> Bar:
+        """Whether its RMSD is at most a limit (Angstrom)."""
+        if self.rmsd is None:
+            return Bar(f"redocking of {self}", False, POSES)
+        words = f"redocking of {self._told(beside(self.rmsd, limit))}; at most {limit:g} Å wanted"
+        return Bar(words, self.rmsd <= limit, POSES)
+
+    def _told(self, rmsd: str) -> str:
         if self.rmsd is None or self.nearest is None:
             return f"{cut(self.name)}: not measured, {self.problem}"
         return (
@@ -72,6 +88,12 @@ class Row:
     is_null: bool
     figures: dict[str, tuple[float, float, float]]
 
+    def bar(self, limit: float) -> Bar:
+        """Whether its ROC AUC is at least a limit."""
+        value, low, high = self.figures["ROC AUC"]
+        measured = f"ROC AUC by {self.by} {beside(value, limit)} ({low:.2f} to {high:.2f})"
+        return Bar(f"{measured}, at least {limit:g} wanted", value >= limit, RANKING)
+
 
 @dataclass(frozen=True)
 class Choice:
@@ -86,16 +108,6 @@ class Choice:
     agreement: float
     """Share of the choices that were this ranking."""
     candidates: int
-
-
-@dataclass(frozen=True)
-class Bar:
-    """A limit and what was measured."""
-
-    words: str
-    passed: bool
-    about: str = ""
-    """POSES or RANKING; nothing in files from before it was stored."""
 
 
 @dataclass(frozen=True)
@@ -136,6 +148,15 @@ class Verdict:
         if not self.bars:
             return f"{self.target} has no control"
         return f"controls of {self.target} passed: {'; '.join(bar.words for bar in self.bars)}"
+
+
+def beside(value: float, limit: float) -> str:
+    """A value with two decimals, or as many as show on which side of a limit it is."""
+    for decimals in range(2, 7):
+        text = f"{value:.{decimals}f}"
+        if np.sign(float(text) - limit) == np.sign(value - limit):
+            break
+    return text
 
 
 def rankings(docked: Docked) -> dict[str, np.ndarray]:

@@ -90,16 +90,6 @@ def test_redocking(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "not measured, no pose has a finite score" in json.loads(output.read_text())["sentence"]
 
 
-@pytest.mark.parametrize(
-    ("value", "limit", "text"),
-    [(0.597, 0.6, "0.597"), (0.6, 0.6, "0.60"), (0.8612, 0.8611, "0.8612"), (3.1, 2.0, "3.10")],
-)
-def test_a_figure_is_written_on_its_side_of_the_limit(
-    value: float, limit: float, text: str
-) -> None:
-    assert controls._beside(value, limit) == text
-
-
 def test_a_target_without_controls_passes(tmp_path: Path) -> None:
     output = tmp_path / "controls.json"
     assert controls.main(["--target", "t", "--output", str(output)]) == 0

@@ -5,6 +5,7 @@ import re
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
 from ligen_py.summary.controls import (
     Bar,
@@ -12,6 +13,7 @@ from ligen_py.summary.controls import (
     Docked,
     Redocked,
     Verdict,
+    beside,
     choose,
     document,
     figures_of,
@@ -126,3 +128,13 @@ def test_the_verdict_in_words_and_as_json() -> None:
     nothing = Verdict("t")
     assert nothing.passed
     assert nothing.sentence == "t has no control"
+
+
+@pytest.mark.parametrize(
+    ("value", "limit", "text"),
+    [(0.597, 0.6, "0.597"), (0.6, 0.6, "0.60"), (0.8612, 0.8611, "0.8612"), (3.1, 2.0, "3.10")],
+)
+def test_a_figure_is_written_on_its_side_of_the_limit(
+    value: float, limit: float, text: str
+) -> None:
+    assert beside(value, limit) == text
