@@ -47,6 +47,11 @@ VALENCE = "0123456789+-"
 OF_COFACTORS = frozenset(("FE", "MG", "MN", "ZN"))
 """Metals whose names are those of no other atoms; a carbon may be called CO, a nitrogen NI."""
 
+LEFT_ALIGNED = frozenset("BCDFHINOPS") | (METALS | HALOGENS | {"SE", "SI"}) - {
+    "CA", "CD", "CE", "NA", "NB", "ND", "PB", "PD", "HF", "HG", "HO",
+}  # fmt: skip
+"""Elements that left-aligned names are taken for: no calcium, as CA is a carbon of most groups."""
+
 MASSLESS = ("OM",)
 """Names of the charged point of a water with four, where another one says oxygen."""
 
@@ -164,7 +169,7 @@ def _parse(path: Path, text: str) -> tuple[gemmi.Structure, int]:
     try:
         if not first.lower().startswith("data_"):
             expected = count_records(path, text)
-            return gemmi.read_pdb_string(_metals_first(_three_letters(text))), expected
+            return gemmi.read_pdb_string(_with_elements(_three_letters(text))), expected
         document = gemmi.cif.read_string(text)
         found = [len(block.find_mmcif_category("_atom_site.")) for block in document]
         block = document[found.index(max(found))]
@@ -198,18 +203,39 @@ def _three_letters(text: str) -> str:
     return "\n".join(lines)
 
 
-def _metals_first(text: str) -> str:
-    """A PDB file with the metals of cofactors where the parser expects names of two letters.
+def _with_elements(text: str) -> str:
+    """A PDB file with the elements that it lacks, where the parser would guess wrong ones.
 
-    CHARMM and GROMACS write all names one column behind that, and no elements: the iron of a haem
-    would be fluorine, the magnesium of a chlorophyll nothing.
+    The parser expects names of two columns for the element. CHARMM and GROMACS write all names one
+    column behind the first: the iron of a haem would be fluorine. Others write all names from the
+    first column on: its carbons would be calcium and curium. Then those of ions stay, which are
+    alone in their residue.
     """
     lines = text.split("\n")
+    names: dict[str, set[str]] = {}
+    bare = []
     for row, line in enumerate(lines):
-        if line[:4].upper() in ("ATOM", "HETA") and not line[76:78].strip() and line[12] == " ":
-            name = line[12:16].strip()
-            if name.upper().strip(VALENCE) in OF_COFACTORS and len(name) < 4:
-                lines[row] = f"{line[:12]}{name:<4}{line[16:]}"
+        if line[:4].upper() in ("ATOM", "HETA") and not line[76:78].strip():
+            names.setdefault(line[17:27], set()).add(line[12:16])
+            bare.append(row)
+    alphas = {
+        name
+        for residue, own in names.items()
+        if gemmi.find_tabulated_residue(residue[:3]).is_amino_acid()
+        for name in own & {"CA  ", " CA "}
+    }
+    for row in bare:
+        line = lines[row]
+        name = line[12:16].strip()
+        symbol = name.upper().strip(VALENCE)
+        element = ""
+        if line[12] == " " and len(name) < 4:
+            element = symbol if symbol in OF_COFACTORS else ""
+        elif alphas == {"CA  "} and len(names[line[17:27]]) > 1:
+            element = symbol if symbol in LEFT_ALIGNED else symbol[:1]
+        if element in LEFT_ALIGNED:
+            occupancy = line[54:60].strip() or "1.00"
+            lines[row] = f"{line[:54]}{occupancy:>6}{line[60:76]:<16}{element:>2}{line[78:]}"
     return "\n".join(lines)
 
 

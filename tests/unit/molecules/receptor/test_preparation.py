@@ -251,6 +251,34 @@ def test_metals_of_cofactors_are_no_fluorine_where_names_are_one_column_on(
     assert found[f"A/{residue}/50/S1"] == 16
 
 
+def test_left_aligned_names_without_elements_are_those_of_carbon_and_nitrogen(
+    tmp_path: Path,
+) -> None:
+    """A haem had calcium, curium, sodium and niobium, and the methyl of a cap had no element."""
+    haem = {
+        "CAA": "C", "CMA": "C", "CBA1": "C", "NA": "N", "NB": "N", "O1A": "O", "PB": "P",
+        "FE": "FE", "CL1": "CL", "BR10": "BR", "SE": "SE", "1HB": "H", "HH11": "H", "HO1": "H",
+    }  # fmt: skip
+    group = [het(name, "HEM", 50, (-5.0, 2.0 * k, 0.0)) for k, name in enumerate(haem)]
+    ions = [het("CA", "CA", 51, (5.0, 5.0, 5.0)), het("CD", "ODD", 52, (5.0, 9.0, 5.0))]
+    cap = atom("CH3", "ACE", 60, (5.0, 15.0, 5.0)), atom("C", "ACE", 60, (6.5, 15.0, 5.0))
+    lines = [
+        f"{line[:12]}{line[12:16].strip():<4}{line[16:]}"
+        for line in [*ALANINES[:5], *group, *ions, *cap]
+    ]
+    for end in (76, 66, 60):
+        path = write(tmp_path / "receptor.pdb", [line[:end] for line in lines])
+        atoms = read_atoms(path)
+        found = {
+            (place.residue, name): symbol
+            for place, name, symbol in zip(atoms.place, atoms.name, atoms.symbol, strict=True)
+        }
+        assert {name: found["HEM", name] for name in haem} == haem
+        assert (found["CA", "CA"], found["ODD", "CD"]) == ("CA", "CD")
+        assert found["ACE", "CH3"] == found["ALA", "CA"] == "C"
+        assert (atoms.occupancy == 1).all()
+
+
 def test_a_molecule_that_is_called_like_a_state_or_water_is_what_it_is(tmp_path: Path) -> None:
     """Phosphohistidine had the charge of a histidinium ion, sorbose left as water."""
     histidine = {
