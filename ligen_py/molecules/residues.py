@@ -12,7 +12,7 @@ residue whose one heavy atom is oxygen is water; it is called HOH."""
 SAME_AS = {
     "HID": "HIS", "HIE": "HIS", "HIP": "HIS", "HSD": "HIS", "HSE": "HIS", "HSP": "HIS",
     "CYX": "CYS", "CYM": "CYS", "CSS": "CYS", "ASH": "ASP", "GLH": "GLU", "LYN": "LYS",
-    "MSE": "MET",
+    "ARN": "ARG", "MSE": "MET",
 }  # fmt: skip
 """Other names of protonation states; selenomethionine is typed as methionine."""
 

@@ -37,11 +37,15 @@ LETTER = {
 STATES: dict[str, dict[str, tuple[int, int]]] = {
     "ASP": {"OD2": (-1, 0)}, "ASH": {}, "GLU": {"OE2": (-1, 0)}, "GLH": {},
     "LYS": {"NZ": (1, 3)}, "LYN": {}, "ARG": {"NH1": (1, 2)}, "CYM": {"SG": (-1, 0)},
-    "ARN": {"NE": (0, 0), "NH1": (0, 2)}, "TYM": {"OH": (-1, 0)},
+    "ARN": {"NE": (0, 0), "NH1": (0, 2)}, "ARN1": {"NH1": (0, 1)}, "ARN2": {"NH1": (0, 2)},
+    "TYM": {"OH": (-1, 0)},
     "HIS": {}, "HIE": {}, "HID": {"ND1": (0, 1), "NE2": (0, 0)}, "HIP": {"ND1": (1, 1)},
     "amide": {"NZ": (0, 1)}, "imine": {"NZ": (1, 1)}, "ammonium": {"NZ": (1, 2)},
 }  # fmt: skip
 """Atoms whose formal charge and hydrogens are not those of the neutral amino acid."""
+
+IMINES = {"ARN": "NE", "ARN1": "NH1", "ARN2": "NH2"}
+"""The nitrogen of a neutral arginine that has the double bond."""
 
 ACIDS = {"ASH": ("OD1", "OD2"), "GLH": ("OE1", "OE2")}
 """Oxygens of protonated acids; the template has the hydrogen on the second."""
@@ -54,7 +58,7 @@ PARTNER = {
 """What stands for the group that a lysine is bound to, and the bond: biotinyl-lysine is an amide,
 with pyridoxal phosphate and retinal it is a protonated imine."""
 
-BASE = {"ARN": "ARG", "TYM": "TYR"} | dict.fromkeys(PARTNER, "LYS")
+BASE = {"ARN1": "ARG", "ARN2": "ARG", "TYM": "TYR"} | dict.fromkeys(PARTNER, "LYS")
 """Amino acids of states without a residue name of their own."""
 
 CARBONYL, IMINE = 1.33, 1.39
@@ -73,6 +77,9 @@ RDKIT_NAMES = {"ILE": {"CG1": "CG2", "CG2": "CG1"}}
 
 HISTIDINES = {(True, False): "HID", (False, True): "HIE", (True, True): "HIP"}
 """State by hydrogens on ND1 and NE2."""
+
+ARGININES = {(0, 2, 2): "ARN", (1, 1, 2): "ARN1", (1, 2, 1): "ARN2"}
+"""State by the number of hydrogens on NE, NH1 and NH2; the cation has five."""
 
 RING_NITROGENS = ("ND1", "NE2")
 TAKES = (Interaction.ACCEPTOR, Interaction.DONOR_ACCEPTOR)
@@ -408,7 +415,8 @@ def _templates(
             heavy.residue_name[some], numbers, heavy, given, binding, residue in complete
         )
         if why:
-            states.append((residue, f"state {state}: {why}"))
+            called = "ARN" if state in IMINES else state
+            states.append((residue, f"state {called}: {why}"))
         is_acid = residue in acids
         last = "acid" if is_acid else "carboxylate" if "OXT" in numbers else ""
         by_name = amino_acid(state, last, amines.get(residue)) if state else {}
@@ -423,6 +431,7 @@ def _templates(
             tied = template and bound and not is_done
             result[i] = _without_hydrogens(template, bound) if template and tied else template
         if state:
+            states += [(residue, words) for words in _unlike(numbers, result, given)]
             continue
         if _is_in_chain(numbers, heavy):
             backbones[residue] = numbers
@@ -453,6 +462,19 @@ def _templates(
             result[i] = _thiolate(each)
     every = [each or _by_element(i, heavy, binding, anions) for i, each in enumerate(result)]
     return every, states, found
+
+
+def _unlike(
+    atoms: Mapping[str, int], templates: Sequence[Template | None], given: dict[int, list[int]]
+) -> list[str]:
+    """Atoms of an amino acid whose hydrogens in the file are not as many as in its state."""
+    return [
+        f"{name} has {len(given[i])} polar hydrogens in the file, {template.hydrogens} in the "
+        "state that AutoDock4 takes it for; correct the file, or take propka's hydrogens"
+        for name, i in atoms.items()
+        for template in (templates[i],)
+        if i in given and template and template.hydrogens != len(given[i])
+    ]
 
 
 def cofactor(
@@ -744,15 +766,27 @@ def _state(
         return "LYN", "NZ binds a metal"
     if plain == "LYS" and len(given.get(atoms.get("NZ", -1), ())) == 2:
         return "LYN", "by its hydrogens"
-    ends = [len(given.get(atoms.get(atom, -1), ())) for atom in ("NE", "NH1", "NH2")]
-    if plain == "ARG" and ends == [0, 2, 2]:
-        return "ARN", "by its hydrogens"
+    if plain == "ARG":
+        return _arginine(name, atoms, heavy, given)
     phenol = atoms.get("OH", -1)
     if plain == "TYR" and phenol not in (-1, *given) and _binds_oxygen(phenol, heavy):
         return "TYM", "its oxygen binds a metal"
     if plain == "TYR" and complete and atoms.get("N") in given and phenol not in (-1, *given):
         return "TYM", "by its hydrogens"
     return (name, "by its name") if name in STATES and name not in LETTER else (plain, "")
+
+
+def _arginine(
+    name: str, atoms: dict[str, int], heavy: Heavy, given: dict[int, list[int]]
+) -> tuple[str, str]:
+    """The state of an arginine; the neutral one of GROMACS has its imine at NH1."""
+    ends = [atoms.get(nitrogen, -1) for nitrogen in IMINES.values()]
+    count = tuple(len(given.get(i, ())) + (len(_ties(i, heavy)) if i >= 0 else 0) for i in ends)
+    if count in ARGININES:
+        return ARGININES[count], "by its hydrogens"
+    if name == "ARN":
+        return ("ARG", "by its hydrogens") if sum(count) == 5 else ("ARN1", "by its name")
+    return "ARG", ""
 
 
 def _of_lysine(i: int, heavy: Heavy) -> str:
@@ -859,10 +893,10 @@ def amino_acid(state: str, last: str = "", amine: int | None = None) -> dict[str
         mol.AddBond(rows["NZ"], first, order)
         for i in range(first, mol.GetNumAtoms()):
             mol.GetAtomWithIdx(i).SetMonomerInfo(Chem.AtomPDBResidueInfo())
-    if state == "ARN":
-        mol.GetBondBetweenAtoms(rows["CZ"], rows["NE"]).SetBondType(Chem.BondType.DOUBLE)
-        for other in ("NH1", "NH2"):
-            mol.GetBondBetweenAtoms(rows["CZ"], rows[other]).SetBondType(Chem.BondType.SINGLE)
+    for other in IMINES.values() if state in IMINES else ():
+        is_imine = other == IMINES[state]
+        order = Chem.BondType.DOUBLE if is_imine else Chem.BondType.SINGLE
+        mol.GetBondBetweenAtoms(rows["CZ"], rows[other]).SetBondType(order)
     whole = mol.GetMol()
     Chem.SanitizeMol(whole)
     whole = Chem.AddHs(whole)

@@ -137,7 +137,7 @@ def _pdb(
     lines = []
     for serial, i in enumerate(index.tolist(), start=1):
         place, name = selection.atoms.place[i], selection.atoms.name[i]
-        residue = "MET" if place.residue == "MSE" else place.residue
+        residue = {"MSE": "MET", "ARN": "ARG"}.get(place.residue, place.residue)
         name, symbol = ("SD", "S") if name == "SE" else (name, selection.atoms.symbol[i])
         number, insertion = seqid[place]
         x, y, z = selection.xyz[i]

@@ -57,7 +57,7 @@ MASSLESS = ("OM",)
 
 FOUR_LETTERS = {
     "HISA": "HID", "HISB": "HIE", "HISD": "HID", "HISE": "HIE", "HISH": "HIP", "HIS1": "HIS",
-    "LYSH": "LYS", "ARGN": "ARG", "ASPH": "ASH", "GLUH": "GLH", "CYSH": "CYS", "CYS1": "CYS",
+    "LYSH": "LYS", "ARGN": "ARN", "ASPH": "ASH", "GLUH": "GLH", "CYSH": "CYS", "CYS1": "CYS",
     "CYS2": "CYX", "ASPP": "ASH", "GLUP": "GLH",
 }  # fmt: skip
 """GROMACS's names of amino acids, with those of its CHARMM, by those that others give them."""

@@ -305,7 +305,11 @@ def test_hydrogens_of_a_file_say_the_state(
     ]
     found = charge(heavy(atoms, residue, []), np.array(hydrogens, float).reshape(-1, 3))
     said = [(0, f"state {state}: by its hydrogens")] if state else []
-    assert found.states == said
+    if bearers == {"NZ": 1}:
+        ((_, words),) = found.states
+        assert "NZ has 1 polar hydrogens in the file, 3 in the state" in words
+    else:
+        assert found.states == said
 
 
 @pytest.mark.parametrize("other", [False, True])
@@ -414,6 +418,32 @@ def test_an_arginine_without_its_inner_hydrogen_is_neutral() -> None:
     assert total(arginine, [*hydrogens, AT_NITROGEN[0], [8, 1, 0]]) == pytest.approx(1, abs=0.02)
     kinds = charge(arginine, np.array(hydrogens)).receptor.type
     assert kinds[[*atoms].index("NE")] == Ad4Type.NA
+
+
+@pytest.mark.parametrize("imine", ["NE", "NH1", "NH2"])
+def test_an_arginine_has_its_imine_at_any_nitrogen(imine: str) -> None:
+    """GROMACS's ARGN has it at NH1; it was a cation with the hydrogens of a neutral one."""
+    names = ("NE", "CZ", "NH1", "NH2", "CG", "CD")
+    atoms = AMINO_ACID | {name: [8.0 + 4 * n, 0, 0] for n, name in enumerate(names)}
+    count = {"NE": 1, "NH1": 2, "NH2": 2}
+    count[imine] -= 1
+    hydrogens = [[atoms[name][0], y, 0] for name in count for y in (-1.0, 1.0)[: count[name]]]
+    for residue in ("ARG", "ARN"):
+        arginine = heavy(atoms, residue, BONDS)
+        found = charge(arginine, np.array([*hydrogens, AT_NITROGEN[0]]))
+        assert found.states == [(0, "state ARN: by its hydrogens")]
+        assert found.receptor.partial_charge.sum() == pytest.approx(0, abs=0.02)
+        kinds = found.receptor.type[[[*atoms].index(name) for name in count]]
+        assert [kind == Ad4Type.NA for kind in kinds] == [name == imine for name in count]
+    # Without hydrogens the name says it, and hydrogens of a cation say otherwise.
+    bare = charge(heavy(atoms, "ARN", BONDS), np.empty((0, 3)))
+    assert bare.states == [(0, "state ARN: by its name")]
+    assert (bare.receptor.type == Ad4Type.NA).sum() == 1
+    cation = [[8.0, 1, 0], *([x, y, 0] for x in (16.0, 20.0) for y in (-1.0, 1.0))]
+    assert charge(heavy(atoms, "ARN", BONDS), np.array(cation)).states == [
+        (0, "state ARG: by its hydrogens")
+    ]
+    assert charge(heavy(atoms, "ARG", BONDS), np.array(cation)).states == []
 
 
 @pytest.mark.parametrize(("residue", "oxygens"), [("ASP", "OD1 OD2"), ("GLU", "OE1 OE2")])

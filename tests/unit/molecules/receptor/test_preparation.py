@@ -1564,6 +1564,10 @@ def test_gromacs_names_of_four_letters_are_no_chains(tmp_path: Path, ligand_site
     assert not any("break" in words for words in noted(prepared, "A/ALA/1"))
     lines = [f"{line[:17]}GLUP{line[21:]}" if line[25] == "2" else line for line in ALANINES]
     assert {label.partition("/")[0] for label in labels(run(tmp_path, lines, ligand_site))} == {"A"}
+    lines = [f"{line[:17]}ARGN{line[21:]}" if line[25] == "2" else line for line in ALANINES]
+    assert (
+        noted(run(tmp_path, lines, ligand_site), "A/ARN/2")[-1] == "noted: state ARN: by its name"
+    )
     # A chain of two letters has them in every residue.
     prepared = run(tmp_path, [f"{line[:20]}H{line[21:]}" for line in lines], ligand_site)
     assert {label.partition("/")[0] for label in labels(prepared)} == {"HA"}
