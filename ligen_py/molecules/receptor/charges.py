@@ -499,11 +499,12 @@ def cofactor(
     # The hydroxyl of a nucleotide's SMILES is the ester of the next one's phosphate, that of a
     # sugar's the ether of the next one, and the thiol of a coenzyme may be a thioester.
     more = [i for i in match if i in ties]
-    esters = {(match[i], symbols[i]) for i in more if symbols[i] in ("O", "S")}
+    esters = {(match[i], symbols[i], ties[i]) for i in more if symbols[i] in ("O", "S")}
     for place in more:
         if symbols[place] in ("C", "P"):
             match, spare = _left_out(text, match, match[place])
-            esters |= {(own, "O" if symbols[place] == "P" else ties[place]) for own in spare}
+            other = "O" if symbols[place] == "P" else ties[place]
+            esters |= {(own, other, "C") for own in spare}
     # A nucleotide that begins a chain mostly has a hydroxyl in the place of its phosphate.
     ends = frozenset(
         (match[i], atom.GetIdx())
@@ -602,21 +603,22 @@ def _left_out(smiles: str, match: dict[int, int], middle: int) -> tuple[dict[int
 @cache
 def _of_smiles(
     smiles: str,
-    esters: frozenset[tuple[int, str]],
+    esters: frozenset[tuple[int, str, str]],
     ends: frozenset[tuple[int, int]],
     hydrogens: frozenset[tuple[int, int]],
 ) -> list[Template]:
     """What each heavy atom of a cofactor is, in the order of its SMILES.
 
-    `esters` are atoms with a methyl group in the place of their hydrogen or charge, and their
-    elements there; an oxo that is nitrogen there is that of a protonated imine. `ends` are bonds
-    that give way to a hydrogen on their first atom; `hydrogens` are those of a file.
+    `esters` are atoms with another group in the place of their hydrogen or charge, their elements
+    there, and that of the group's first atom: it is methyl, or the diester that a nucleotide's
+    phosphate is. An oxo that is nitrogen there is that of a protonated imine. `ends` are bonds that
+    give way to a hydrogen on their first atom; `hydrogens` are those of a file.
     """
     mol = Chem.RWMol(Chem.MolFromSmiles(smiles))
     for end, other in sorted(ends):
         mol.RemoveBond(end, other)
         mol.GetAtomWithIdx(end).SetNoImplicit(False)
-    for ester, symbol in sorted(esters):
+    for ester, symbol, partner in sorted(esters):
         atom = mol.GetAtomWithIdx(ester)
         is_oxo = any(bond.GetBondType() == Chem.BondType.DOUBLE for bond in atom.GetBonds())
         if is_oxo and symbol != "N":
@@ -625,7 +627,9 @@ def _of_smiles(
         atom.SetFormalCharge(int(is_oxo))
         atom.SetNumExplicitHs(0)
         atom.SetNoImplicit(False)
-        mol.AddBond(ester, mol.AddAtom(Chem.Atom("C")), Chem.BondType.SINGLE)
+        first = mol.GetNumAtoms()
+        mol.InsertMol(Chem.MolFromSmiles("P(=O)([O-])OC" if partner == "P" else "C"))
+        mol.AddBond(ester, first, Chem.BondType.SINGLE)
     with rdBase.BlockLogs():
         try:
             Chem.SanitizeMol(mol)

@@ -11,7 +11,7 @@ from rdkit.Chem import rdDistGeom
 
 from ligen_py.errors import InputError
 from ligen_py.molecules.receptor import preparation as receptor
-from ligen_py.molecules.receptor.charges import Heavy, as_given, charge, cofactor
+from ligen_py.molecules.receptor.charges import Heavy, as_given, charge, cofactor, of_molecule
 from ligen_py.molecules.receptor.cofactors import TABLE, known, molecule, placed, smiles_of
 from ligen_py.molecules.receptor.site import site_of_ligand
 from ligen_py.molecules.typing.xscore_cofactors import with_hydrogens
@@ -252,8 +252,40 @@ def test_a_nucleotide_between_two_others_has_one_charge(name: str) -> None:
         ties = {rows.index(second): "P", symbols.index("P"): "O"}
         found = cofactor(name, symbols, around, ties, {})
         total = sum(one.charge + one.hydrogens * one.hydrogen_charge for one in found.values())
-        assert total == pytest.approx(-1, abs=0.1)
+        assert total == pytest.approx(-1, abs=0.01)
         assert found[rows.index(second)].hydrogens == 0
+
+
+def test_the_charges_of_nucleotides_are_those_of_their_strand() -> None:
+    """The phosphate of the next one was a methyl group, to the oxygen between them."""
+    strand = Chem.RWMol(Chem.MolFromSequence("ATG", flavor=6))
+    for oxygen, _ in strand.GetSubstructMatches(Chem.MolFromSmarts("[OH]P")):
+        strand.GetAtomWithIdx(oxygen).SetFormalCharge(-1)
+        strand.GetAtomWithIdx(oxygen).SetNumExplicitHs(0)
+    Chem.SanitizeMol(strand)
+    expected = of_molecule(Chem.AddHs(strand))
+    total = 0.0
+    for number, name in enumerate(("DA", "DT", "DG"), start=1):
+        atoms = [
+            atom
+            for atom in strand.GetAtoms()
+            if atom.GetPDBResidueInfo().GetResidueNumber() == number
+        ]
+        row = {atom.GetIdx(): place for place, atom in enumerate(atoms)}
+        around = [[n.GetIdx() for n in atom.GetNeighbors()] for atom in atoms]
+        inside = [[row[i] for i in near if i in row] for near in around]
+        ties = {
+            place: strand.GetAtomWithIdx(i).GetSymbol()
+            for place, near in enumerate(around)
+            for i in near
+            if i not in row
+        }
+        found = cofactor(name, [atom.GetSymbol() for atom in atoms], inside, ties, {})
+        assert len(found) == len(atoms)
+        for i, place in row.items():
+            assert found[place].charge == pytest.approx(expected[i].charge, abs=0.005)
+        total += sum(one.charge + one.hydrogens * one.hydrogen_charge for one in found.values())
+    assert total == pytest.approx(-2, abs=0.01)
 
 
 def test_a_nucleotide_without_its_phosphate_begins_a_chain_with_a_hydroxyl() -> None:
