@@ -8,6 +8,9 @@ METALS = frozenset((
 ))  # fmt: skip
 """Elements of X-Score's class metal."""
 
+HALIDES = frozenset(("F", "CL", "BR", "I"))
+"""Elements whose lone atoms are ions with a charge of -1."""
+
 COVALENT_RADIUS = {
     "B": 0.84, "C": 0.76, "N": 0.71, "O": 0.66, "F": 0.57, "SI": 1.11, "P": 1.07, "S": 1.05,
     "CL": 1.02, "SE": 1.20, "BR": 1.20, "I": 1.39,

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from rdkit import Chem, rdBase
 
-from ligen_py.molecules.elements import METALS
+from ligen_py.molecules.elements import HALIDES, METALS
 from ligen_py.molecules.graph import Graph
 from ligen_py.molecules.receptor import cofactors
 from ligen_py.molecules.receptor.structure import OTHER
@@ -119,8 +119,6 @@ WEAK_ACIDS = frozenset(("LI", "NA", "K", "RB", "CS", "MG", "CA", "SR", "BA"))
 
 BACKBONE = {"N": "N", "CA": "C", "C": "C", "O": "O"}
 """Atoms of every amino acid in a chain, and their elements."""
-
-HALIDES = frozenset(("F", "CL", "BR", "I"))
 
 METAL = {
     "MG": (Ad4Type.MG, 2), "CA": (Ad4Type.CA, 2), "MN": (Ad4Type.MN, 2), "FE": (Ad4Type.FE, 2),

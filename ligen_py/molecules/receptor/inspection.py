@@ -7,7 +7,7 @@ from itertools import pairwise
 import gemmi
 import numpy as np
 
-from ligen_py.molecules.elements import BOND_TOLERANCE, COVALENT_RADIUS, METALS
+from ligen_py.molecules.elements import BOND_TOLERANCE, COVALENT_RADIUS, HALIDES, METALS
 from ligen_py.molecules.receptor.selection import POLYMER_LINKS, SUGARS, Selection, linked
 from ligen_py.molecules.receptor.site import Site
 from ligen_py.molecules.residues import SAME_AS, atom_name
@@ -59,7 +59,7 @@ def describe(selection: Selection, index: np.ndarray, is_bound: bool) -> str:
         symbol = selection.atoms.symbol[heavy[0]]
         if symbol in METALS:
             return "metal"
-        if symbol in ("F", "CL", "BR", "I"):
+        if symbol in HALIDES:
             return "ion"
     if is_bound and gemmi.find_tabulated_residue(place.residue).kind in SUGARS:
         return "glycan"

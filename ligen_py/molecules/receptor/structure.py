@@ -2,8 +2,10 @@
 
 import gzip
 import io
+import string
 import zlib
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,7 +13,7 @@ import gemmi
 import numpy as np
 
 from ligen_py.errors import InputError
-from ligen_py.molecules.elements import METALS
+from ligen_py.molecules.elements import HALIDES, METALS
 from ligen_py.molecules.pdbqt_input import as_pdb
 from ligen_py.molecules.residues import SAME_AS, WATER_MODELS, WATERS, atom_name
 from ligen_py.molecules.typing.xscore_residues import RECEPTOR_TYPE
@@ -72,6 +74,9 @@ or last amino acid: which side they are on, their name and their atoms' names as
 AT_CAP = 1.25
 """Angstrom; a hydrogen this near to a cap's atom is the cap's."""
 
+
+APART = 3.0
+"""Angstrom; metals or halogens that are all farther from each other are ions, no cluster."""
 
 OTHER = "'"
 """Behind the name of a residue that is called like another one."""
@@ -150,6 +155,7 @@ def read_atoms(path: Path, assembly: str | None = None) -> Atoms:
         text = as_pdb(path, text)
     structure, expected = _parse(path, text)
     _split_caps(structure)
+    _split_ions(structure)
     atoms = _table(structure, _operators(path, structure, assembly))
     found = int((atoms.copy <= 0).sum())
     if not expected:
@@ -262,9 +268,8 @@ def _split_caps(structure: gemmi.Structure) -> None:
 
 def _cap(residue: gemmi.Residue, name: str, others: dict[str, str]) -> gemmi.Residue:
     """A cap's atoms, taken out of an amino acid."""
-    cap = gemmi.Residue()
-    cap.name, cap.seqid, cap.subchain = name, residue.seqid, residue.subchain
-    cap.het_flag, cap.entity_type = residue.het_flag, residue.entity_type
+    cap = _beside(residue)
+    cap.name = name
     heavy = [atom.pos for atom in residue if atom.name in others]
     for row in reversed(range(len(residue))):
         atom = residue[row]
@@ -276,6 +281,54 @@ def _cap(residue: gemmi.Residue, name: str, others: dict[str, str]) -> gemmi.Res
             cap.add_atom(moved, 0)
             del residue[row]
     return cap
+
+
+def _beside(residue: gemmi.Residue) -> gemmi.Residue:
+    """A residue without atoms that is called and numbered as another one."""
+    new = gemmi.Residue()
+    new.name, new.seqid, new.subchain = residue.name, residue.seqid, residue.subchain
+    new.het_flag, new.entity_type = residue.het_flag, residue.entity_type
+    return new
+
+
+def _split_ions(structure: gemmi.Structure) -> None:
+    """Make ions that share a number residues of their own, in place: 5, 5A, 5B and so on."""
+    for model in structure:
+        for chain in model:
+            taken = {str(residue.seqid) for residue in chain}
+            row = 0
+            while row < len(chain):
+                first = chain[row]
+                free = (
+                    place
+                    for number in count(first.seqid.num or 0)
+                    for letter in string.ascii_uppercase
+                    for place in (gemmi.SeqId(number, letter),)
+                    if str(place) not in taken
+                )
+                ions = []
+                for atom in list(first)[1:] if _are_ions(first) else ():
+                    ion = _beside(first)
+                    ion.seqid = next(free)
+                    ion.add_atom(atom)
+                    ions.append(ion)
+                    taken.add(str(ion.seqid))
+                for _ in ions:
+                    del first[1]
+                for ion in ions:
+                    row += 1
+                    chain.add_residue(ion, row)
+                row += 1
+
+
+def _are_ions(residue: gemmi.Residue) -> bool:
+    """Whether a residue is several ions of one element, each in one place."""
+    symbols = {element_of(atom, residue.name).name.upper() for atom in residue}
+    if len(residue) < 2 or len(symbols) > 1 or symbols.isdisjoint(METALS | HALIDES):
+        return False
+    xyz = np.array([atom.pos.tolist() for atom in residue])
+    far = (np.linalg.norm(xyz[:i] - xyz[i], axis=1).min() > APART for i in range(1, len(xyz)))
+    return all(far) and not any(atom.has_altloc() for atom in residue)
 
 
 def _require_columns(path: Path, block: gemmi.cif.Block) -> None:

@@ -313,6 +313,40 @@ def test_a_molecule_that_is_called_like_a_state_or_water_is_what_it_is(tmp_path:
     assert labels(run(tmp_path, bare, site)) == labels(plain)
 
 
+def test_ions_that_share_a_number_are_residues_of_their_own(
+    tmp_path: Path, ligand_site: Site
+) -> None:
+    """They were one group: a far calcium stayed with a near one, chlorides were no additives."""
+    names = {
+        "CA": ("CA", (-5.0, 0.0, 0.0), (0.0, -5.0, 0.0), (60.0, 9.0, 0.0)),
+        "CL": ("CL", (0.0, 5.0, 5.0), (0.0, 9.0, 9.0)),
+        "CUA": ("CU", (0.0, 0.0, -6.0), (2.5, 0.0, -6.0)),
+        "ZN": ("ZN", (-8.0, -8.0, 0.0)),
+    }
+    ions = [
+        het(f"{element}{k}" if residue == "CUA" else element, residue, 50, xyz, element)
+        for residue, (element, *places) in names.items()
+        for k, xyz in enumerate(places, start=1)
+    ]
+    taken = het("MG", "MG", 50, (-5.0, -5.0, 5.0), "MG", insertion="A")
+    two = [
+        het("MN", "MN", 70, (x, 6.0, -6.0), "MN", altloc=letter, occupancy=0.5)
+        for x, letter in ((0.0, "A"), (3.5, "B"))
+    ]
+    prepared = run(tmp_path, [*ALANINES, *ions, taken, *two], ligand_site)
+    found = rows(prepared)
+    kept = {part for part, (action, *_) in found.items() if action == "kept"}
+    assert kept >= {"A/CA/50", "A/CA/50B", "A/MG/50A", "A/ZN/50", "A/CUA/50", "A/MN/70"}
+    assert found["A/CA/50C"][:2] == ("dropped", 1)
+    assert {found[part][2] for part in found if "/CL/" in part} == {"crystallisation additive"}
+    assert found["A/CUA/50"][:2] == ("kept", 2)
+    many = [het("NA", "NA", 9, (4.0 * k, 30.0, 0.0), "NA") for k in range(60)]
+    atoms = read_atoms(write(tmp_path / "many.pdb", [*ALANINES, *many]))
+    places = [place for place in atoms.place if place.residue == "NA"]
+    assert len(set(places)) == 60
+    assert {(place.number, place.insertion) for place in places} >= {(9, ""), (9, "Z"), (10, "A")}
+
+
 @pytest.mark.parametrize("shift", [0, 7])
 def test_caps_within_amino_acids_are_residues_of_their_own(
     tmp_path: Path, ligand_site: Site, shift: int
