@@ -3,6 +3,7 @@
 import difflib
 import re
 from collections.abc import Callable, Mapping
+from datetime import date
 from typing import Any, TypeVar, get_args, get_origin
 
 import pydantic
@@ -112,6 +113,8 @@ def _wanted(item: Any, field: Any) -> str:
         return "write this name in quotes"
     if kind in ("missing", "tuple_type", "too_long") and (count := _fixed(field)):
         return f"give {count} numbers, such as [{', '.join(f'{n}.0' for n in range(1, count + 1))}]"
+    if kind == "string_type" and isinstance(item["input"], bool | int | float | date):
+        return "write it in quotes"
     if kind in WANTED:
         return WANTED[kind]
     if kind == "tuple_type":

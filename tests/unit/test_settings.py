@@ -240,6 +240,11 @@ def site(**keys: object) -> dict[str, object]:
             "item 1 of key 'targets.t.site.residues': give a residue as NAME",
         ),
         (
+            changed(targets={"t": {"receptor": "r", "site": {"cavity": 1}, "chains": [1]}}),
+            "item 1 of key 'targets.t.chains': write it in quotes (given: 1)",
+        ),
+        (site(ligand_name=False), "site.ligand_name': write it in quotes (given: False)"),
+        (
             changed(targets={"t": {"receptor": "r", "site": "l.sdf"}}),
             "site': give keys with values",
         ),
