@@ -61,9 +61,7 @@ def check_files(plan: Workplan) -> None:
         try:
             _check_pocket(plan, name, docked)
         except InputError as error:
-            keys = plan.keys(docked)
-            which = "" if name == keys[-1] else f" '{name}':"
-            raise InputError(f"{plan.config.place(*keys)}:{which} {error}") from error
+            raise InputError(f"{plan.place(name)}: {error}") from error
     homologs = [("homologs", name) for name in plan.settings.homologs]
     for section, name in [*homologs, *plan.searches.genome_paths]:
         try:

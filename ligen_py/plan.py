@@ -236,7 +236,10 @@ def _pockets(plan: Workplan, work: Path) -> Iterator[tuple[str, ...]]:
         output = _pocket(name, work)
         site = {"structure": plan.structure(name), "site": plan.site(name)}
         inputs = {"receptor": plan.receptor(name), **site}
-        STAGES["pocket"].run(inputs, plan.settings.pocket, None, output)
+        try:
+            STAGES["pocket"].run(inputs, plan.settings.pocket, None, output)
+        except InputError as error:  # as that a searched cavity is not there
+            raise InputError(f"{plan.place(name)}: {error}") from error
         receptor: Receptor = read(output, POCKET, Receptor)
         audit = read(output, POCKET, Audit)
         anchors = len(read(output, POCKET, GeometricField).anchor)

@@ -275,6 +275,11 @@ class Workplan:
         """The pockets of targets and anti-targets."""
         return self.pockets | self.antitargets
 
+    def place(self, pocket: str) -> str:
+        """File, line and key of a pocket in the config, and its name where that is another one."""
+        keys = self.keys(self.every_pocket[pocket])
+        return self.config.place(*keys) + ("" if pocket == keys[-1] else f": '{pocket}'")
+
     def keys(self, docked: Docked) -> tuple[str, ...]:
         """The keys of a pocket's target or anti-target in the config."""
         for name, target in self.settings.targets.items():

@@ -215,11 +215,15 @@ def test_a_bad_key_ends_it(folder: Path, capsys: pytest.CaptureFixture[str]) -> 
 def test_a_receptor_that_cannot_be_used_ends_it(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    far = {"dhfr": {**CONFIG["targets"]["dhfr"], "site": {"center": [900, 0, 0]}}}
-    (folder / "c.yaml").write_text(yaml.safe_dump(CONFIG | {"targets": far}))
-    assert run(folder) == 1
-    assert "key 'targets.dhfr': " in (printed := capsys.readouterr().err)
-    assert "no receptor atom lies in the box around (900.00, 0.00, 0.00)" in printed
+    for site, words in (
+        ({"center": [900, 0, 0]}, "no receptor atom lies in the box around (900.00, 0.00, 0.00)"),
+        ({"cavity": 99}, "has no cavity of rank 99; there are"),
+    ):
+        target = {"dhfr": {**CONFIG["targets"]["dhfr"], "site": site}}
+        (folder / "c.yaml").write_text(yaml.safe_dump(CONFIG | {"targets": target}))
+        assert run(folder) == 1
+        assert "key 'targets.dhfr': " in (printed := capsys.readouterr().err)
+        assert words in printed
 
 
 @pytest.mark.parametrize(

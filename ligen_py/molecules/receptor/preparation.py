@@ -465,14 +465,14 @@ def _check_box(selection: Selection, site: Site) -> None:
         reasons = ", ".join(sorted({reason for _, _, reason in selection.counts}))
         raise InputError(
             f"{selection.source}: no receptor atoms are left ({reasons}); check the file and "
-            "--chains"
+            "the chains to keep"
         )
     if not (site.distance(xyz) == 0).any():
         distance = np.sqrt(((xyz - np.array(site.center)) ** 2).sum(axis=1))
         place = selection.atoms.place[np.flatnonzero(kept)[distance.argmin()]]
         raise InputError(
             f"{selection.source}: no receptor atom lies in {site}; the nearest, in {place}, is "
-            f"{distance.min():.1f} A from the centre; check the site and --chains"
+            f"{distance.min():.1f} A from the centre; check the site and the chains to keep"
         )
 
 

@@ -85,7 +85,7 @@ def protonate(
     if len(chains) > len(LETTERS):
         raise InputError(
             f"{selection.source}: {len(chains)} chains are within reach of the box, too many for "
-            "PDB2PQR; name fewer with --chains, or take --protonation given"
+            "PDB2PQR; keep fewer chains, or take 'given' as the protonation"
         )
     letter = dict(zip(chains, LETTERS, strict=False))
     begun: set[str] = set()

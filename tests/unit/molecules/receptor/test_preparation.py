@@ -1025,7 +1025,8 @@ def test_a_missing_file_and_a_folder_are_named(tmp_path: Path, ligand_site: Site
 
 
 def test_a_box_away_from_the_receptor_says_how_far(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"in A/ALA/1, is 95.0 A from the centre"):
+    words = "in A/ALA/1, is 95.0 A from the centre; check the site and the chains to keep$"
+    with pytest.raises(InputError, match=words):
         run(tmp_path, ALANINES[:5], site_at((-90.0, 0.0, 0.0), 10.0))
 
 
