@@ -116,16 +116,17 @@ class Progress:
     """When the run began, in nanoseconds; older scores may be of an earlier one."""
     _old: set[Path] = field(default_factory=set)
     """Scores files of an earlier run."""
-    _sizes: dict[Path, int] = field(default_factory=dict)
+    _sizes: dict[Path, tuple[int, int]] = field(default_factory=dict)
+    """Of ligands files: when one was made, in nanoseconds, and its records."""
     _done: dict[Path, _Finished] = field(default_factory=dict)
     _work: "_Work | None" = None
     _checked: float = -math.inf
     _accepted: set[str] = field(default_factory=set)
 
-    def look(self) -> State:
-        """Where the campaign stands now."""
+    def look(self, at_end: bool = False) -> State:
+        """Where the campaign stands now; `at_end` nothing is left that was made again since."""
         parts, now = self.manifest.parts, self.clock()
-        if now - self._checked >= MINUTE:
+        if at_end or now - self._checked >= MINUTE:
             self._checked = now
             self._forget()
         for part in parts:
@@ -158,8 +159,9 @@ class Progress:
 
     def _forget(self) -> None:
         """Leave out what is not there any more, or was made again."""
-        for path in [path for path in self._sizes if not path.exists()]:
-            del self._sizes[path]
+        for path, (changed, _) in list(self._sizes.items()):
+            if _changed(path) != changed:
+                del self._sizes[path]
         for path, part in list(self._done.items()):
             if _changed(path) != part.changed:
                 del self._done[path]
@@ -211,8 +213,9 @@ class Progress:
 
     def _size(self, path: Path) -> None:
         if path not in self._sizes and path.exists():
+            changed = _changed(path)
             with searched():
-                self._sizes[path] = len(_column(path, LIGANDS, "ledger/status"))
+                self._sizes[path] = changed, len(_column(path, LIGANDS, "ledger/status"))
 
     def _count(self, part: PartFiles) -> None:
         changed = _changed(part.scores)
@@ -233,11 +236,12 @@ class Progress:
         known: dict[str, list[int]] = {}
         waiting: Counter[str] = Counter()
         for part in self.manifest.parts:
-            size = 1 if part.control else self._sizes.get(part.ligands)
-            if size is None:
-                waiting[part.library] += 1
+            if part.control:
+                known.setdefault("", []).append(1)
+            elif part.ligands in self._sizes:
+                known.setdefault(part.library, []).append(self._sizes[part.ligands][1])
             else:
-                known.setdefault("" if part.control else part.library, []).append(size)
+                waiting[part.library] += 1
         every = [size for library, sizes in known.items() if library for size in sizes]
         total = float(sum(map(sum, known.values())))
         for library, count in waiting.items():
@@ -403,7 +407,7 @@ class _Follower:
         self._known: tuple[int, int] | None = None
         self._progress: Progress | None = None
 
-    def _state(self) -> State | None:
+    def _state(self, at_end: bool) -> State | None:
         """What is finished of the screens; a list of parts that was made again is read again."""
         with self._lock:
             if self._manifest.exists():
@@ -417,11 +421,11 @@ class _Follower:
                     self._progress = Progress(
                         moved, expected=expected, is_old=self._is_old, started=self._started
                     )
-            return self._progress.look() if self._progress else None
+            return self._progress.look(at_end) if self._progress else None
 
-    def _look(self) -> str:
+    def _look(self, at_end: bool = False) -> str:
         """Count what is finished; the line is empty before there is anything to count."""
-        state = self._state()
+        state = self._state(at_end)
         done, count = sum(path.exists() for path in self._searched), len(self._searched)
         if self._bars and state:
             self._bars.show(state)
@@ -453,7 +457,7 @@ class _Follower:
         """Write the last line, and leave the terminal to others."""
         # A file that is read here for the first time needs threads, which Python starts no more.
         with suppress(InputError, OSError, RuntimeError):
-            if line := self._look():
+            if line := self._look(at_end=True):
                 _append(self._log, line)
         if self._bars:
             self._bars.stop()

@@ -28,8 +28,8 @@ WANTED = {
     "finite_number": "give a finite number",
     "string_type": "give a text",
     "dict_type": "give names with values, such as {name: value}",
-    "model_type": "give keys with values, such as {key: value}",
-    "model_attributes_type": "give keys with values, such as {key: value}",
+    "model_type": "give keys with values",
+    "model_attributes_type": "give keys with values",
 }
 """Kind of pydantic's error -> what the user is to do, where this depends on nothing else."""
 
@@ -95,6 +95,8 @@ def _sentence(
     field = _walk(model, keys)[1]
     settings = set(model.model_fields)
     wanted = " or ".join(dict.fromkeys(_wanted(item, field) for item in items))
+    if items[0]["type"] in ("model_type", "model_attributes_type"):
+        wanted += f"; known keys are: {', '.join(_walk(model, keys)[0].model_fields)}"
     if name is not _key:
         wanted = re.sub(r"'(\w+)'", lambda m: name(m[1]) if m[1] in settings else m[0], wanted)
     given = items[0]["input"]

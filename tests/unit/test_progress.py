@@ -70,6 +70,18 @@ def test_a_part_that_is_made_again_counts_when_it_is_there(tmp_path: Path) -> No
     assert str(tracker.look()).endswith("best so far 9.00 best")
 
 
+def test_a_library_that_grew_counts_as_it_is_now(tmp_path: Path) -> None:
+    part = write_part(tmp_path, "t", "lib", "1-of-1", GOOD)
+    now = [0.0]
+    manifest = read_manifest(write_manifest(tmp_path / "m.tsv", [part]))
+    tracker = Progress(manifest, clock=lambda: now[0])
+    assert str(tracker.look()).startswith("1 of 1 parts, 2 of 2 records done")
+    for path in (part.ligands, part.scores):
+        path.unlink()
+    write_part(tmp_path, "t", "lib", "1-of-1", [*GOOD, Molecule("more", "CCCCC", 5.0)])
+    assert str(tracker.look(at_end=True)).startswith("1 of 1 parts, 3 of 3 records done")
+
+
 def test_a_file_that_vanishes_while_it_is_read_is_no_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

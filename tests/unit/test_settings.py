@@ -200,8 +200,9 @@ def site(**keys: object) -> dict[str, object]:
         (changed(targets={"site": {"cavity": 1}}), "'targets.site.cavity'; known keys are: chains"),
         (
             changed(libraries={"file": 7}),
-            "key 'libraries.file': give keys with values, such as "
-            "{key: value} (given: 7); it is: libraries by name",
+            "key 'libraries.file': give keys with values; known keys are: smiles_column, "
+            "name_column, columns, file, parsed, chunk_size, chunks (given: 7); it is: libraries "
+            "by name",
         ),
         (changed(report={"groups": {"top": 7}}), "it is: groups of molecule names"),
         (changed(dock={"num_restart": 0}), "key 'dock.num_restart'"),
@@ -251,7 +252,7 @@ def site(**keys: object) -> dict[str, object]:
         (changed(targets={"t": {"receptor": ["r"], "site": {"cavity": 1}}}), "give a text or give"),
         (
             changed(targets={"t": None}),
-            "key 'targets.t': give keys with values, such as {key: value}",
+            "key 'targets.t': give keys with values; known keys are: chains, ",
         ),
         (
             changed(targets={7: {"receptor": "r", "site": {"cavity": 1}}}),
