@@ -70,8 +70,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         "--shapes",
         type=Path,
         metavar="FILE",
-        help="shapes of rigid pieces, which processes share; it changes speed, never results, and "
-        "may be deleted at any time (default: that of LIGEN_SHAPES, or one in the user's cache)",
+        help="shapes of rigid pieces, which processes share, or a folder for them; it changes "
+        "speed, never results, and may be deleted at any time (default: that of LIGEN_SHAPES, or "
+        "one in the user's cache)",
     )
     parser.add_argument(
         "--jobs",
@@ -99,13 +100,13 @@ def run(
 ) -> None:
     """Parse a part of a library in `jobs` processes and write its ligands file.
 
-    `shapes` is the file of rigid pieces' shapes (default: `paths.shapes_file`).
+    `shapes` is the file of rigid pieces' shapes, or its folder (default: `paths.shapes_file`).
     """
     columns = Columns(**settings.model_dump(include=set(Columns._fields)))
     started = time.perf_counter()
     earlier = EarlierMolecules(inputs.after)
     elsewhere = earlier.find if len(earlier) else None
-    shapes = shapes or shapes_file()
+    shapes = shapes_file(shapes)
     check_file(shapes)
     source = Input.of(inputs.input)
     reading = inputs.input, inputs.part, settings, jobs, columns

@@ -16,6 +16,10 @@ ROOM = 1 << 18
 """Bytes that a cache has to take; the databases of other packages in it need some tens of KB."""
 
 
+SHAPES = "pieces.sqlite"
+"""Name of the file of rigid pieces' shapes, where a folder is given or none."""
+
+
 @cache
 def kernel_folder() -> Path:
     """The folder of OpenCL sources: inside an installed package, or beside it in a checkout."""
@@ -105,9 +109,15 @@ def unknown_user() -> dict[str, str]:
     return found
 
 
-def shapes_file() -> Path:
-    """The file of rigid pieces' shapes: LIGEN_SHAPES, or one in the user's cache."""
-    return _named("LIGEN_SHAPES") or cache_folder("shapes") / "pieces.sqlite"
+def shapes_file(given: Path | None = None) -> Path:
+    """The file of rigid pieces' shapes: the given one, LIGEN_SHAPES, or one in the user's cache.
+
+    Where a folder is given, it is the file of the usual name in it.
+    """
+    path = given or _named("LIGEN_SHAPES") or cache_folder("shapes") / SHAPES
+    with suppress(OSError):  # a file that cannot be reached costs time only
+        return path / SHAPES if path.is_dir() else path
+    return path
 
 
 def _named(variable: str) -> Path | None:

@@ -56,6 +56,12 @@ def test_a_library_becomes_a_ligands_file(
     assert '"max_atoms": 60' in run_record(output, LIGANDS)["settings"]
 
 
+def test_shapes_are_kept_in_a_folder_that_is_given(library: Path, tmp_path: Path) -> None:
+    (tmp_path / "shapes").mkdir()
+    assert run(library, tmp_path / "ligands.h5", "--shapes", str(tmp_path / "shapes")) == 0
+    assert (tmp_path / "shapes/pieces.sqlite").stat().st_size > 0
+
+
 def test_data_items_that_no_record_has_are_named(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

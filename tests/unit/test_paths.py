@@ -105,6 +105,17 @@ def test_a_user_whom_the_system_does_not_know_has_a_name_and_a_home(
     assert unknown_user() == {}
 
 
+def test_shapes_lie_in_a_folder_that_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """SQLite opens no folder, and every shape was made anew without a word."""
+    monkeypatch.setenv("LIGEN_SHAPES", str(tmp_path))
+    assert shapes_file() == tmp_path / "pieces.sqlite"
+    assert shapes_file(tmp_path / "mine") == tmp_path / "mine"
+    monkeypatch.setenv("LIGEN_SHAPES", str(tmp_path / "node.sqlite"))
+    assert shapes_file() == tmp_path / "node.sqlite"
+
+
 @pytest.mark.parametrize(
     ("variable", "asked"), [("LIGEN_SHAPES", shapes_file), ("LIGEN_NETWORKS", network_folder)]
 )
