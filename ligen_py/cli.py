@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from tempfile import gettempdir
-from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_origin
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, get_args, get_origin
 
 from ligen_py import __version__
 from ligen_py.ending import Ended, ending_as_ctrl_c
@@ -83,6 +83,27 @@ BROKEN_PIPE = 141
 """Exit code where the reader of the output has gone, as in `ligen query ... | head`."""
 
 
+class _Parser(argparse.ArgumentParser):
+    """A parser that says where the words belong that a flag with several values has taken."""
+
+    _words: Sequence[str] = ()
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """As argparse's; keeps the words for `error`."""
+        self._words = sys.argv[1:] if args is None else args
+        return super().parse_known_args(args, namespace)
+
+    def error(self, message: str) -> NoReturn:
+        """As argparse's, with what to do where such a flag stands before words that are missing."""
+        places = [str(one.metavar or one.dest) for one in self._actions if not one.option_strings]
+        flags = {flag for one in self._actions if one.nargs == "+" for flag in one.option_strings}
+        taker = next((word for word in self._words if word in flags), None)
+        missing = message.partition("are required: ")[2].split(", ")
+        if taker and not set(places).isdisjoint(missing):
+            message += f"; write {' and '.join(places).lower()} before {taker}"
+        super().error(message)
+
+
 def parser(
     module: str, description: str | None, *settings: "type[Section]"
 ) -> argparse.ArgumentParser:
@@ -93,7 +114,7 @@ def parser(
     name = module.removeprefix("ligen_py.")
     command = {module: command for command, module in MODULES.items()}.get(name, name)
     own = command in COMMANDS and (command == name) != (command in MODULES)
-    result = argparse.ArgumentParser(
+    result = _Parser(
         prog=f"ligen {command}" if own else f"ligen stage {name}",
         description=(description or "").strip(),
         formatter_class=argparse.RawDescriptionHelpFormatter,

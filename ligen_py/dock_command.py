@@ -5,6 +5,9 @@ a name behind a blank or without. The folder gets the hits (hits.sdf, hits.csv, 
 prepared receptor, scripts for PyMOL (hits.pml) and ChimeraX (hits.cxc), report.html and, in
 results/, a campaign that `ligen query`, `ligen export` and `ligen verify` read.
 
+Write protein and ligands first: --residues, --size, --chains, --keep and --drop take all words
+behind them, up to the next flag.
+
   ligen dock protein.pdb ligands.sdf --site reference.sdf -o out
   ligen dock protein.pdb "CCO ethanol" --center 10 36.5 -18 --size 22 20 20 -o out
 """
@@ -84,8 +87,7 @@ def _add_site(site: argparse._ArgumentGroup) -> None:
 
 def _add_box(box: argparse._ArgumentGroup) -> None:
     box.add_argument(
-        "--size",
-        type=float,
+        "--size",  # whose words become numbers later: one may be a ligand that is missing then
         nargs="+",
         metavar="SIDE",
         help="one side or three, in Angstrom; the cube that contains them is used (default: 20)",
@@ -145,6 +147,7 @@ def _add_method(how: argparse._ArgumentGroup) -> None:
 
 def _dock(options: argparse.Namespace) -> None:
     _require_one_site(options)
+    size = _sides(options.size)
     _require_ligands(options.ligands)
     _require_folder(options)
     # What takes a second to import comes after what is wrong with the command line.
@@ -157,7 +160,7 @@ def _dock(options: argparse.Namespace) -> None:
     pocket = Pocket.from_pdb(
         options.receptor,
         **{way: value for way in WAYS if (value := getattr(options, way)) is not None},
-        size=_sides(options.size),
+        size=size,
         margin=options.margin,
         waters=options.waters,
         **structure.model_dump(exclude_defaults=True),
@@ -202,8 +205,13 @@ def _require_one_site(options: argparse.Namespace) -> None:
         )
 
 
-def _sides(size: Sequence[float] | None) -> Sequence[float] | float | None:
-    return size[0] if size and len(size) == 1 else size
+def _sides(size: Sequence[str] | None) -> Sequence[float] | float | None:
+    """One side or three, Angstrom; UsageError where a word is no number."""
+    try:
+        sides = [float(side) for side in size or ()]
+    except ValueError:
+        raise UsageError(f"--size: give numbers, in Angstrom, not {' '.join(size or ())}") from None
+    return sides[0] if len(sides) == 1 else sides or None
 
 
 def _require_ligands(ligands: Sequence[str]) -> None:

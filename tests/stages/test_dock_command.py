@@ -194,6 +194,7 @@ def test_a_signal_to_end_leaves_no_temporary_folder(tmp_path: Path, number: sign
         (["CCO", "--site", "XYZ"], 1, "no residue is called XYZ"),
         (["CCO", "--center", "99", "99", "99"], 1, "no receptor atom lies in the box"),
         (["CCO", *SITE, "--size", "20", "20"], 2, "--size: give one side or three, not 2"),
+        (["CCO", *SITE, "--size", "big"], 2, "--size: give numbers, in Angstrom, not big"),
         (["CCO", "--autobox", "l.sdf", "--size", "20"], 2, "--autobox makes its own box"),
         (["CCO", *SITE, "--margin", "9"], 2, "--margin: is around the ligand of --autobox, not "),
         (
@@ -221,6 +222,24 @@ def test_what_is_wrong_is_the_last_line(
     assert last.startswith("ligen dock: error: ")
     assert sentence in last
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "ending"),
+    [
+        (["--chains", "B", "CCO"], "LIGANDS; write protein and ligands before --chains"),
+        (["--size", "20", "CCO", "--chains", "B"], "; write protein and ligands before --size"),
+        (["--keep", "ALL"], "LIGANDS; write protein and ligands before --keep"),
+        (["--cavity", "1"], "required: LIGANDS"),
+        (["CCO", "--cavity", "none", "--chains", "B"], "none: give a whole number, 1 or more"),
+    ],
+)
+def test_a_flag_that_takes_the_ligands_says_where_they_belong(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], words: list[str], ending: str
+) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main([str(PROTEIN), *words, "-o", str(tmp_path)])
+    assert capsys.readouterr().err.endswith(f"{ending}\n")
 
 
 def test_files_without_a_usable_molecule_are_a_sentence(

@@ -271,6 +271,15 @@ def test_the_best_are_the_first_of_the_ranking(
         assert rows == every[: count + 1]
 
 
+def test_columns_that_take_the_campaign_say_where_it_belongs(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        query.main(["--columns", "score", "campaign.h5"])
+    said = "are required: campaign; write campaign before --columns\n"
+    assert capsys.readouterr().err.endswith(said)
+
+
 def test_the_networks_are_not_looked_at_where_none_of_their_columns_is_asked_for(
     campaign: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
