@@ -22,14 +22,17 @@ _armed = False
 
 
 def arm(is_gpu: bool) -> None:
-    """Watch the waits of this process from now on; DeviceError if the limit is not a number."""
+    """Watch the waits of this process from now on; DeviceError if the limit cannot be one."""
     global _armed
     text = os.environ.get(MINUTES) or (str(GPU_MINUTES) if is_gpu else "")
     try:
         minutes = float(text or "inf")
     except ValueError:
-        raise DeviceError(f"{MINUTES}={text} is no number of minutes") from None
-    if not _armed and 0 < minutes < float("inf"):
+        minutes = 0.0
+    if not minutes > 0:
+        cure = "give one, or inf for no limit"
+        raise DeviceError(f"{MINUTES}={text} is no number of minutes above 0; {cure}")
+    if not _armed and minutes < float("inf"):
         _armed = True
         threading.Thread(target=_watch, args=(minutes,), daemon=True).start()
 

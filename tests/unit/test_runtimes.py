@@ -152,9 +152,14 @@ def test_jobs_without_a_card_do_not_meet_on_the_first_one(
     assert select("gpu").handle.name == "card 0"
 
 
-def test_a_limit_that_is_no_number_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("LIGEN_DEVICE_MINUTES", "soon")
-    with pytest.raises(DeviceError, match="LIGEN_DEVICE_MINUTES=soon is no number of minutes"):
+@pytest.mark.parametrize("minutes", ["soon", "0", "-1", "nan"])
+def test_a_limit_that_is_no_number_is_a_sentence(
+    monkeypatch: pytest.MonkeyPatch, minutes: str
+) -> None:
+    """0 and less turned the watch off, and so did nan."""
+    monkeypatch.setenv("LIGEN_DEVICE_MINUTES", minutes)
+    said = f"LIGEN_DEVICE_MINUTES={minutes} is no number of minutes above 0; give one, or inf"
+    with pytest.raises(DeviceError, match=said):
         select("cpu")
 
 
