@@ -17,7 +17,6 @@ from ligen_py.molecules.given import (
     Molecule,
     NoMoleculeError,
     given,
-    is_molecule,
     is_smiles,
     write_library,
 )
@@ -67,13 +66,13 @@ def sources_of(
     itself. Libraries are in the order of their first molecules. Raises InputError where a file
     cannot be used, and TypeError for a value that is none of these.
     """
-    if ligands is None or isinstance(ligands, str | bytes | Path) or is_molecule(ligands):
-        ligands = [ligands]
     if isinstance(ligands, Mapping) or hasattr(ligands, "columns"):
         raise TypeError(
             f"ligands are a {type(ligands).__name__}, which gives its keys; give a list: of a data "
             "frame the column of SMILES, of a dict its values"
         )
+    if isinstance(ligands, str | bytes) or not isinstance(ligands, Iterable):
+        ligands = [ligands]
     failures: list[Failure] = []
     every: list[tuple[int, Path | Given]] = []
     for index, ligand in enumerate(ligands):

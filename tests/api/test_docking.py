@@ -232,6 +232,19 @@ def test_a_ligand_of_another_kind_is_named_by_its_place(value: Any, tmp_path: Pa
         sources_of(["CCO", value], tmp_path)
 
 
+@pytest.mark.parametrize("value", [5, b"CCO", object()])
+def test_so_is_a_ligand_that_stands_alone(value: Any, tmp_path: Path) -> None:
+    said = f"ligand 1: give a SMILES, a file or an RDKit molecule, not {type(value).__name__}"
+    with pytest.raises(TypeError, match=said):
+        sources_of(value, tmp_path)
+
+
+@pytest.mark.parametrize("value", [None, float("nan")])
+def test_a_missing_value_that_stands_alone_is_a_failure(value: Any, tmp_path: Path) -> None:
+    sources, (failure,) = sources_of(value, tmp_path)
+    assert (sources, failure.name, failure.reason) == ({}, "ligand 1", f"no molecule ({value})")
+
+
 def test_missing_values_of_pandas_are_failures(tmp_path: Path) -> None:
     pandas = pytest.importorskip("pandas")
     given = pandas.Series(["CCO", None, "CCN"], dtype="string")
