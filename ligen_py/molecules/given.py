@@ -57,6 +57,8 @@ def given(value: Any) -> Given:
         return _of_text(value)
     if not is_molecule(value):
         raise TypeError(f"give a SMILES, a file or an RDKit molecule, not {type(value).__name__}")
+    if not value.GetNumAtoms():
+        raise NoMoleculeError("a molecule without atoms")
     try:
         return _of_molecule(value)
     except (RuntimeError, ValueError) as error:
@@ -81,8 +83,6 @@ def _of_text(text: str) -> Given:
 
 
 def _of_molecule(mol: Chem.Mol) -> Given:
-    if not mol.GetNumAtoms():
-        raise NoMoleculeError("a molecule without atoms")
     # As they are: RDKit would make numbers of texts, and 123 of the catalogue's 00123.
     given = mol.GetPropsAsDict(autoConvertStrings=False)
     items = {key: one_line(str(value)) for key, value in given.items()}

@@ -33,6 +33,11 @@ def test_what_is_no_molecule_says_so(value: object) -> None:
         given(value)
 
 
+def test_a_molecule_without_atoms_is_called_so() -> None:
+    with pytest.raises(NoMoleculeError, match=r"^a molecule without atoms$"):
+        given(Chem.Mol())
+
+
 def test_another_type_is_named() -> None:
     with pytest.raises(TypeError, match="not int"):
         given(12)
