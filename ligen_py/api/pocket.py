@@ -1,5 +1,6 @@
 """A receptor prepared around a site."""
 
+import math
 import re
 import shutil
 import tempfile
@@ -14,7 +15,7 @@ from ligen_py.api.ligands import plain_name
 from ligen_py.campaign.names import CONTROL, LONGEST_NAME
 from ligen_py.chain import STAGES
 from ligen_py.errors import InputError, close_to
-from ligen_py.molecules.given import Molecule, NoMoleculeError, given, write_library
+from ligen_py.molecules.given import Molecule, NoMoleculeError, given, is_molecule, write_library
 from ligen_py.molecules.receptor.cofactors import smiles_of
 from ligen_py.molecules.receptor.preparation import open_structure
 from ligen_py.molecules.receptor.reference import ligand_pdb
@@ -139,7 +140,11 @@ class Pocket:
                 file = _reference(autobox, Path(folder), "autobox")
                 keys |= {
                     "ligand": str(file),
-                    "radius": _half_side(file, MARGIN if margin is None else margin),
+                    "radius": _half_side(
+                        file,
+                        MARGIN if margin is None else margin,
+                        "autobox" if is_molecule(autobox) else str(file),
+                    ),
                 }
             elif site is not None:
                 keys |= _site_keys(site, Path(folder))
@@ -244,26 +249,35 @@ def _site_keys(site: str | Path | Molecule, folder: Path) -> dict[str, Any]:
 
 def _reference(ligand: str | Path | Molecule, folder: Path, what: str) -> Path:
     """A reference ligand's file; a molecule is written as SDF into `folder`."""
-    if isinstance(ligand, str | Path):
+    if isinstance(ligand, Path) or (isinstance(ligand, str) and ligand.strip()):
         return Path(ligand)
+    if not is_molecule(ligand):
+        cure = "give a reference ligand, as a file or an RDKit molecule"
+        raise InputError(f"{what}: {cure}, not {ligand!r}")
     try:
         one = given(ligand)
-    except (NoMoleculeError, TypeError) as error:
+    except NoMoleculeError as error:
         raise InputError(f"{what}: {error}") from error
     if not one.is_block:
         raise InputError(f"{what}: the molecule has no 3-D coordinates")
     return write_library([one], folder / "reference")[0]
 
 
-def _half_side(ligand: Path, margin: float) -> float:
-    """Half the side of the cube around a ligand's centroid that contains it with a margin."""
-    if not (isinstance(margin, Real) and margin >= 0):
-        raise InputError(f"margin: give 0 or more, not {margin!r}, or the ligand leaves its box")
+def _half_side(ligand: Path, margin: float, name: str) -> float:
+    """Half the side of the cube around a ligand's centroid that contains it with a margin.
+
+    Errors call the ligand by its `name`.
+    """
+    if not (isinstance(margin, Real) and 0 <= margin < math.inf):
+        raise InputError(
+            f"margin: give 0 or more, not {margin!r}: a finite length in Angstrom; with less than "
+            "0 the ligand would leave its box"
+        )
     xyz = read_heavy_atoms(ligand)
     half = float(np.abs(xyz - xyz.mean(axis=0)).max()) + margin
     if half > LARGEST:
         raise InputError(
-            f"{ligand}: the box around it would have sides of {2 * half:.0f} A, at most "
+            f"{name}: the box around it would have sides of {2 * half:.0f} A, at most "
             f"{2 * LARGEST:g}; give a smaller margin, or a centre and a size"
         )
     return max(round(half, 2), SMALLEST)

@@ -1,5 +1,6 @@
 """Pockets from Python: five ways to say where, and what is wrong in a sentence."""
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,8 @@ from ligen_py.molecules.receptor.site import read_heavy_atoms
 from ligen_py.records.pocket import POCKET, GeometricField
 from ligen_py.store.files.read import read
 from tests.api.conftest import FAST, PROTEIN, REFERENCE
+
+MOLECULE = Chem.MolFromMolFile(str(REFERENCE))
 
 NO_NAMES = ("a/b", "", "..", "a b", "x" * 57, 3)
 
@@ -124,6 +127,12 @@ def test_the_prepared_receptor_is_a_pdb_with_hydrogens(pocket: Pocket, tmp_path:
         ({"site": REFERENCE, "center": (1, 2, 3)}, "not site and center"),
         ({"site": "nothing.sdf"}, "nothing.sdf: does not exist"),
         ({"site": "XYZ"}, "no residue is called XYZ; there is no file XYZ, either"),
+        ({"site": Chem.Mol()}, "^site: a molecule without atoms$"),
+        ({"site": 5}, "^site: give a reference ligand, as a file or an RDKit molecule, not 5$"),
+        ({"site": ""}, "^site: give a reference ligand, as a file or an RDKit molecule, not ''$"),
+        ({"autobox": " "}, "^autobox: give a reference ligand, as a file or .*, not ' '$"),
+        ({"autobox": MOLECULE, "margin": math.inf}, "^margin: give 0 or more, not inf: a finite"),
+        ({"autobox": MOLECULE, "margin": 100}, "^autobox: the box around it would have sides of"),
         ({"site": Chem.MolFromSmiles("C")}, "site: the molecule has no 3-D coordinates"),
         ({"center": (100, 100, 100)}, "no receptor atom lies in the box"),
         ({"center": (1, 2)}, "give 3 numbers"),
