@@ -221,7 +221,8 @@ def _require_ligands(ligands: Sequence[str]) -> None:
 
     for word in ligands:
         if file_of(word) is None and not is_smiles(word):
-            raise InputError(f"{word}: no such file, and no SMILES that RDKit can read")
+            shown = word if word.strip() else repr(word)
+            raise InputError(f"{shown}: no such file, and no SMILES that RDKit can read")
 
 
 def _require_folder(options: argparse.Namespace) -> None:
@@ -229,15 +230,15 @@ def _require_folder(options: argparse.Namespace) -> None:
     folder: Path = options.output
     if folder.exists() and not folder.is_dir():
         raise InputError(f"{folder}: is a file; give a folder to write into")
-    from ligen_py.api.docking import standing, written
+    from ligen_py.api.docking import written
 
-    there = standing(folder)
+    there = written(folder)
     if there and not options.overwrite:
         raise InputError(
-            f"{folder}: contains {there} already; name another folder, or give --overwrite to "
-            "replace them"
+            f"{folder}: contains {there[0].name} already; name another folder, or give --overwrite "
+            "to replace them"
         )
-    _require_apart(options, {path.resolve() for path in written(folder)})
+    _require_apart(options, {path.resolve() for path in there})
 
 
 def _require_apart(options: argparse.Namespace, removed: set[Path]) -> None:

@@ -126,8 +126,9 @@ def dock(
     wanted = check(ExportSettings, {"count": EVERY, "poses": poses, "pdbqt": pdbqt}, "dock", str)
     check(ParseSettings, {"seed": seed, "ph": ph}, "dock", str)
     kept = None if folder is None else Path(folder)
-    replaced = written(kept) if kept is not None and overwrite else []
-    if kept is not None and not overwrite and (there := standing(kept)):
+    replaced = [] if kept is None else written(kept)
+    if replaced and not overwrite:
+        there = replaced[0].name
         raise InputError(
             f"{kept}: contains {there} already; name another folder, or give overwrite=True"
         )
@@ -172,11 +173,6 @@ def written(folder: Path) -> list[Path]:
     if results.exists() and not (results / "input").is_dir():  # which a campaign's lack
         raise InputError(f"{results}: is not of ligen dock; name another folder")
     return [path for name in (FOLDER, *WRITTEN) if (path := folder / name).exists()]
-
-
-def standing(folder: Path) -> str:
-    """The name of what stands in a folder where a call would write; empty where nothing does."""
-    return next((name for name in (FOLDER, *WRITTEN) if (folder / name).exists()), "")
 
 
 def _delete(path: Path) -> None:

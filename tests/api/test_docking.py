@@ -344,8 +344,9 @@ def test_files_of_users_are_not_replaced_unasked(pocket: Pocket, tmp_path: Path)
 
 def test_a_campaign_is_never_overwritten(pocket: Pocket, tmp_path: Path) -> None:
     (tmp_path / "results/pockets").mkdir(parents=True)
-    with pytest.raises(InputError, match="is not of ligen dock; name another folder"):
-        dock(pocket, "CCO", folder=tmp_path, overwrite=True)
+    for asked in (False, True):
+        with pytest.raises(InputError, match=r"is not of ligen dock; name another folder$"):
+            dock(pocket, "CCO", folder=tmp_path, overwrite=asked)
     assert (tmp_path / "results/pockets").exists()
 
 

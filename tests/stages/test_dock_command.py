@@ -151,9 +151,11 @@ def test_a_campaign_is_never_overwritten(
 ) -> None:
     (tmp_path / "results/pockets").mkdir(parents=True)
     (tmp_path / "results/config.yaml").touch()
-    words = [str(PROTEIN), "CCCO", *SITE, "-o", str(tmp_path), "--overwrite"]
-    assert main(words) == 1
-    assert "is not of ligen dock; name another folder" in capsys.readouterr().err
+    words = [str(PROTEIN), "CCCO", *SITE, "-o", str(tmp_path)]
+    for flags in ([], ["--overwrite"]):  # without the flag it was advised, and then refused
+        assert main([*words, *flags]) == 1
+        said = f"{tmp_path / 'results'}: is not of ligen dock; name another folder\n"
+        assert capsys.readouterr().err.endswith(f"error: {said}")
     assert (tmp_path / "results/config.yaml").exists()
 
 
@@ -189,6 +191,7 @@ def test_a_signal_to_end_leaves_no_temporary_folder(tmp_path: Path, number: sign
         (["CCO", "--site", "l.sdf", "--center", "1", "2", "3"], 2, "--site and --center both say"),
         (["nothing.sdf", *SITE], 1, "nothing.sdf: does not exist"),
         (["ligand.xyz", *SITE], 1, "ligand.xyz: no such file, and no SMILES"),
+        (["", *SITE], 1, "error: '': no such file, and no SMILES that RDKit can read"),
         ([str(PROTEIN), *SITE], 1, "a structure file has no bond orders; give molecules as SDF"),
         (["CCO", "--site", "ligand.sdf"], 1, "ligand.sdf: does not exist"),
         (["CCO", "--site", "XYZ"], 1, "no residue is called XYZ"),
