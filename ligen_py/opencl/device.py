@@ -242,7 +242,9 @@ def select(selector: str | None = None) -> Device:
     """The first device that a selector names: see `select_all`. Others cause a warning."""
     chosen = select_all(selector)
     if len(chosen) > 1:
-        _warn_once(f"only the first of {len(chosen)} devices is used; dock uses all of them")
+        _warn_once(
+            f"only the first of {len(chosen)} devices is used; the stage `dock` uses all of them"
+        )
     return chosen[0]
 
 

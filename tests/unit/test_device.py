@@ -153,7 +153,7 @@ def test_stages_of_one_process_say_once_that_they_use_one_device(
     for _ in ("filter", "refine", "score"):
         assert select("all").handle.name == "one"
     said = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
-    assert said == ["only the first of 2 devices is used; dock uses all of them"]
+    assert said == ["only the first of 2 devices is used; the stage `dock` uses all of them"]
 
 
 @pytest.mark.parametrize(
