@@ -169,7 +169,10 @@ def _tune(options: argparse.Namespace) -> None:
         )
         write_texts(folder, {path.name: [json.dumps(table, indent=2) + "\n"]})
         written = True
-    log.info("rows in %s" if written else "nothing was tuned; %s stays as it is", path)
+    if written:
+        log.info("rows in %s", path)
+    else:
+        log.info("nothing was tuned%s", f"; {path} stays as it is" if path.exists() else "")
 
 
 Space = Mapping[str, tuple[Any, ...]]

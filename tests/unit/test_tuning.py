@@ -210,9 +210,14 @@ def test_a_form_without_settings_is_left_out(
     for name in names:
         assert f"{name}: nothing to tune" in said
     assert "filter: left out: give --ligands and --pocket" in said
-    assert "nothing was tuned" in said
+    assert said.endswith("nothing was tuned\n")
     assert "rows in" not in said
     assert not list(tmp_path.iterdir())
+    path = tmp_path / f"{tuning.names(select('intel'))['device']}.json"
+    path.write_text('{"kernels": {}}')
+    assert tune.main(["--device", "intel", "--kernels", *names, *folder]) == 0
+    assert capsys.readouterr().err.endswith(f"nothing was tuned; {path} stays as it is\n")
+    assert path.read_text() == '{"kernels": {}}'
 
 
 def test_every_kernel_has_values_or_a_reason() -> None:
