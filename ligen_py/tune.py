@@ -36,7 +36,7 @@ from ligen_py.engine.docking.tuning_candidate import Form, Outcome, Trial, rando
 from ligen_py.engine.refinement import batched as refinement
 from ligen_py.engine.scoring.pose_kernel import ATOM_CLASSES as SCORED_CLASSES
 from ligen_py.engine.stage_trial import Stages, StageTrial
-from ligen_py.errors import DeviceError, InputError
+from ligen_py.errors import DeviceError, InputError, UsageError
 from ligen_py.opencl.device import Device, select
 from ligen_py.opencl.tuning import EVERY, LANES, Tuning, names, read_table, tuned, tuned_folder
 from ligen_py.records.ligands import LIGANDS, Ligands
@@ -142,9 +142,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _tune(options: argparse.Namespace) -> None:
     _require_kernel_tuner(options.strategy)
     if not 0 < options.seconds < math.inf:
-        raise InputError(f"--seconds {options.seconds:g}: give a time above 0")
+        raise UsageError(f"--seconds {options.seconds:g}: give a time above 0")
     if bool(options.ligands) != bool(options.pocket):
-        raise InputError("--ligands and --pocket belong together; give both, or neither")
+        raise UsageError("--ligands and --pocket belong together; give both, or neither")
     # Programs from the driver's cache come without the words on registers and spills.
     os.environ.setdefault("CUDA_CACHE_DISABLE", "1")
     device = select(options.device)
@@ -249,7 +249,7 @@ def _require_kernel_tuner(strategy: str) -> None:
             "kernel_tuner is not installed; install it with pip install 'ligen_py[tune]'"
         ) from None
     if strategy not in (OURS, *strategy_map):
-        raise InputError(f"--strategy {strategy}: one of {', '.join((OURS, *strategy_map))}")
+        raise UsageError(f"--strategy {strategy}: one of {', '.join((OURS, *strategy_map))}")
 
 
 def space(device: Device, kernel: str) -> Space:

@@ -199,6 +199,22 @@ def test_without_kernel_tuner_one_sentence_says_what_to_install(
     assert "pip install 'ligen_py[tune]'" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--ligands", __file__], "--ligands and --pocket belong together; give both, or neither"),
+        (["--strategy", "foo"], "--strategy foo: one of one_by_one, "),
+        (["--seconds", "-1"], "--seconds -1: give a time above 0"),
+    ],
+)
+def test_wrong_usage_ends_with_its_own_code(
+    words: list[str], sentence: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("kernel_tuner")
+    assert tune.main(words) == 2
+    assert sentence in capsys.readouterr().err
+
+
 def test_a_form_without_settings_is_left_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
