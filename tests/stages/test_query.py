@@ -271,6 +271,17 @@ def test_the_best_are_the_first_of_the_ranking(
         assert rows == every[: count + 1]
 
 
+def test_a_networks_file_that_is_none_is_refused_whatever_is_asked(
+    campaign: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (campaign.parent / "five.smi").write_text("CCO\n")
+    words = [str(campaign), "--networks", str(campaign.parent / "five.smi")]
+    for more in ([], ["--columns", "name"], ["--unscored"]):
+        assert query.main([*words, *more]) == 1
+        out, err = capsys.readouterr()
+        assert (out, "five.smi: " in err) == ("", True)
+
+
 def test_columns_that_take_the_campaign_say_where_it_belongs(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

@@ -65,12 +65,17 @@ Judgements = Mapping[int, Judgement]
 
 
 class Beside:
-    """What networks say of a campaign's molecules, read when it is asked for."""
+    """What networks say of a campaign's molecules, read when it is asked for, or is given."""
 
     def __init__(self, campaign: Path, given: Path | None = None) -> None:
-        """The file `given`; None: networks.h5 beside the campaign file, where it was made of it."""
+        """The file `given`; None: networks.h5 beside the campaign file, where it was made of it.
+
+        Raises InputError where the given one is no such file, or of another campaign file.
+        """
         self._campaign, self._given = campaign, given
         self._path = given or campaign.with_name("networks.h5")
+        if given:
+            _ = self._read
 
     def of(self, target: str) -> Judgements | None:
         """What they say of a target's best molecules; None where there is no such file."""
