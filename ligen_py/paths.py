@@ -130,10 +130,18 @@ def _named(variable: str) -> Path | None:
         raise InputError(f"{variable}={given}: {cure}") from error
 
 
-NETWORKS_HINT = (
-    "install them with 'pip install --no-deps gninatorch==0.0.2', or name their folder in "
-    "LIGEN_NETWORKS"
-)
+INSTALL_NETWORKS = "install them with 'pip install --no-deps gninatorch==0.0.2'"
+NETWORKS_HINT = f"{INSTALL_NETWORKS}, or name their folder in LIGEN_NETWORKS"
+
+
+def networks_cure() -> str:
+    """What to do where a file of gnina's networks is not in their folder, or is another one."""
+    if os.environ.get("LIGEN_NETWORKS"):
+        return (
+            f"{INSTALL_NETWORKS} and unset LIGEN_NETWORKS, or put the three .pt files of that "
+            "package into the folder that it names"
+        )
+    return NETWORKS_HINT
 
 
 def network_folder() -> Path | None:

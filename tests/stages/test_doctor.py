@@ -66,9 +66,10 @@ def test_networks_that_cannot_be_used_are_named(
     monkeypatch.setenv("LIGEN_NETWORKS", str(tmp_path))
     words = "Advice: a campaign of the effort 'thorough' or 'exhaustive' will not start: "
     assert doctor.main(["--device", "intel", "--no-test"]) == 0
-    assert f"{words}{tmp_path}/crossdock_default2018.pt: there is no such file" in (
-        capsys.readouterr().out
-    )
+    said = capsys.readouterr().out
+    assert f"{words}{tmp_path}/crossdock_default2018.pt: there is no such file" in said
+    assert "unset LIGEN_NETWORKS, or put the three .pt files of that package into the" in said
+    assert "name their folder" not in said  # it is named
     (tmp_path / "crossdock_default2018.pt").write_bytes(b"half of it")
     assert doctor.main(["--device", "intel", "--no-test"]) == 0
     assert f"{words}{tmp_path}/crossdock_default2018.pt: cannot be read" in capsys.readouterr().out

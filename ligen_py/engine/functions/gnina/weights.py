@@ -7,7 +7,7 @@ from pathlib import Path
 from ligen_py.engine.functions.gnina.checkpoint import read_tensors
 from ligen_py.engine.functions.gnina.networks import Network, UnknownNetworkError, network
 from ligen_py.errors import InputError
-from ligen_py.paths import NETWORKS_HINT, network_folder
+from ligen_py.paths import NETWORKS_HINT, network_folder, networks_cure
 
 
 def load(digests: Mapping[str, str], folder: Path | None = None) -> list[Network]:
@@ -29,7 +29,7 @@ def load(digests: Mapping[str, str], folder: Path | None = None) -> list[Network
 def _known(path: Path, digest: str) -> Network:
     found = read(path)
     if hashlib.sha256(path.read_bytes()).hexdigest() != digest:
-        raise InputError(f"{path}: is another network than gnina's of that name; {NETWORKS_HINT}")
+        raise InputError(f"{path}: is another network than gnina's of that name; {networks_cure()}")
     return found
 
 
@@ -38,7 +38,7 @@ def read(path: Path) -> Network:
     try:
         return network(read_tensors(path))
     except FileNotFoundError as error:
-        raise InputError(f"{path}: there is no such file; {NETWORKS_HINT}") from error
+        raise InputError(f"{path}: there is no such file; {networks_cure()}") from error
     except UnknownNetworkError as error:
         raise InputError(
             f"{path}: is none of gnina's networks of the kinds default2018 and dense ({error}); "
