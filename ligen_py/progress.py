@@ -14,10 +14,10 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -103,22 +103,24 @@ class _Finished:
 class Progress:
     """Counts the records of finished parts; each file is read once.
 
-    Files that a run makes again are forgotten: once in `MINUTE` it looks whether all are there, and
-    whether one of each target and library `is_old`; those of an earlier run do not count then.
+    What is not there any more, or was made again, is forgotten: it looks for that once in `MINUTE`.
+    What the run has yet to make again does not count.
     """
 
     manifest: Manifest
     clock: Callable[[], float] = time.monotonic
     expected: Expected | None = None
     is_old: Callable[[PartFiles], bool] | None = None
-    """Whether a run will make a part's scores again; None: it makes none again."""
-    started: int = field(default_factory=time.time_ns)
-    """When the run began, in nanoseconds; older scores may be of an earlier one."""
-    _old: set[Path] = field(default_factory=set)
-    """Scores files of an earlier run."""
+    """Whether a part is not what it would be now, by `fresh.is_old`; None: all parts count."""
+    marks: Sequence[Path] = ()
+    """Files that are newer than the scores of parts that were asked for again."""
     _sizes: dict[Path, tuple[int, int]] = field(default_factory=dict)
     """Of ligands files: when one was made, in nanoseconds, and its records."""
     _done: dict[Path, _Finished] = field(default_factory=dict)
+    _old: dict[Path, int] = field(default_factory=dict)
+    """Scores that the run will make again, and when they were made."""
+    _judged: dict[Path, tuple[tuple[int, ...], bool]] = field(default_factory=dict)
+    """When scores, ligands and pocket were made, and whether the part `is_old`."""
     _work: "_Work | None" = None
     _checked: float = -math.inf
     _accepted: set[str] = field(default_factory=set)
@@ -131,8 +133,8 @@ class Progress:
             self._forget()
         for part in parts:
             self._size(part.ligands)
-            known = part.scores in self._done or part.scores in self._old
-            if not known and part.scores.exists():
+            made = 0 if part.scores in self._done else _changed(part.scores)
+            if made and made != self._old.get(part.scores):
                 self._count(part)
         done = sum(part.records for part in self._done.values())
         if accepted := self._controls() - self._accepted:
@@ -158,33 +160,36 @@ class Progress:
         return State(*size, done, expected, exact, rate, left, lost, self._words(), planned)
 
     def _forget(self) -> None:
-        """Leave out what is not there any more, or was made again."""
-        for path, (changed, _) in list(self._sizes.items()):
-            if _changed(path) != changed:
+        """Leave out what is not there any more, was made again or will be."""
+        changed = cache(_changed)  # parts share pockets and ligands
+        for path, (made, _) in list(self._sizes.items()):
+            if changed(path) != made:
                 del self._sizes[path]
+        marked = max(map(changed, self.marks), default=0)
+        self._old = {
+            part.scores: changed(part.scores)
+            for part in self.manifest.parts
+            if self._will_be_made(part, changed, marked)
+        }
         for path, part in list(self._done.items()):
-            if _changed(path) != part.changed:
+            if changed(path) != part.changed or path in self._old:
                 del self._done[path]
                 self._work = None  # its rate counted this part
-        self._old = set(self._earlier())
-        for path in self._old & self._done.keys():
-            del self._done[path]
 
-    def _earlier(self) -> Iterator[Path]:
-        """Scores files that this run makes again: of a target and library all that are not new.
-
-        One of them speaks for all, as all have the same settings and code.
-        """
-        groups: dict[tuple[str, str], list[PartFiles]] = {}
-        for part in self.manifest.parts if self.is_old else ():
-            if 0 < _changed(part.scores) < self.started:
-                groups.setdefault((part.target, part.library), []).append(part)
-        for parts in groups.values():
+    def _will_be_made(self, part: PartFiles, changed: Callable[[Path], int], marked: int) -> bool:
+        """Whether scores are there that the run makes again."""
+        made = changed(part.scores)
+        if not made or self.is_old is None:
+            return False
+        times = made, changed(part.ligands), changed(part.pocket)
+        when, is_old = self._judged.get(part.scores, ((), False))
+        if when != times:
             with suppress(
                 InputError, OSError
-            ):  # what cannot be read is made again, or ends the run
-                if self.is_old and self.is_old(parts[0]):
-                    yield from (part.scores for part in parts)
+            ):  # what cannot be read ends the run, or is made again
+                is_old = self.is_old(part)
+            self._judged[part.scores] = times, is_old
+        return is_old or marked > made
 
     def _controls(self) -> set[str]:
         """Targets whose controls were accepted, so that libraries are docked into them."""
@@ -370,16 +375,17 @@ def follow(
     pause: float = MINUTE,
     searches: Sequence[str | Path] = (),
     is_old: Callable[[PartFiles], bool] | None = None,
+    marks: Sequence[Path] = (),
 ) -> None:
     """Start to report how far a campaign is, until this process ends.
 
     On a terminal bars show it, if `streams` names the log handlers that write there; else a line
     goes to `report` once a `pause` (seconds). A line a `pause` goes to the end of `log` in both
     cases, and one at the end. `searches` are the files of all parts of searches of sequences;
-    `is_old` is that of `Progress`. A campaign never stops because of this.
+    `is_old` and `marks` are those of `Progress`. A campaign never stops because of this.
     """
     bars = Bars(streams) if streams and sys.stderr.isatty() else None
-    follower = _Follower(manifest, log, report, pause, searches, bars, is_old)
+    follower = _Follower(manifest, log, report, pause, searches, bars, is_old, marks)
     threading.Thread(target=follower.run, daemon=True, name="progress").start()
     atexit.register(follower.finish)
 
@@ -396,10 +402,11 @@ class _Follower:
         searches: Sequence[str | Path],
         bars: Bars | None,
         is_old: Callable[[PartFiles], bool] | None,
+        marks: Sequence[Path],
     ) -> None:
-        self._is_old, self._started = is_old, time.time_ns()
         # What runs at the end may find itself in another folder.
         self._here = here = Path.cwd()
+        self._is_old, self._marks = is_old, [here / mark for mark in marks]
         self._manifest, self._log = here / manifest, here / log
         self._searched = [here / path for path in searches]
         self._report, self._pause, self._bars = report, pause, bars
@@ -419,7 +426,7 @@ class _Follower:
                     moved = Manifest(tuple(part.moved(self._here) for part in parts))
                     expected = Expected.read(self._here)
                     self._progress = Progress(
-                        moved, expected=expected, is_old=self._is_old, started=self._started
+                        moved, expected=expected, is_old=self._is_old, marks=self._marks
                     )
             return self._progress.look(at_end) if self._progress else None
 

@@ -50,7 +50,7 @@ from ligen_py.settings.source import Source
 from ligen_py.store.campaign.layout import CONFIG
 from ligen_py.store.campaign.manifest import Listed, Manifest, PartFiles, digest_of, read_manifest
 from ligen_py.store.campaign.parsed_library import parsed_chunks
-from ligen_py.store.files.fresh import asked_again, is_old
+from ligen_py.store.files.fresh import is_old
 
 CONTROL_FILES = ("actives", "decoys")
 """Keys of a control that name files."""
@@ -653,12 +653,11 @@ class Workplan:
         return [target for target in found if target not in known]
 
     def is_old(self, part: PartFiles) -> bool:
-        """Whether a run will make a part's scores again, by `fresh.is_old`."""
+        """Whether a part's files are of other code or settings than this campaign's."""
         stages = screen(self.settings.search)
         files = {kind: getattr(part, kind) for kind in FILES}
         settings = {stage.name: getattr(self.settings, stage.name) for stage in stages}
-        marks = [part.scores.parents[3] / ".again" / stage.name for stage in stages]
-        return is_old(stages, files, settings, asked_again(marks, part.scores))
+        return is_old(stages, files, settings)
 
     def changed(self, results: Path) -> list[Path]:
         """Exported files that are newer than the end of the job that wrote them."""

@@ -79,6 +79,8 @@ def test_a_library_that_grew_counts_as_it_is_now(tmp_path: Path) -> None:
     for path in (part.ligands, part.scores):
         path.unlink()
     write_part(tmp_path, "t", "lib", "1-of-1", [*GOOD, Molecule("more", "CCCCC", 5.0)])
+    for path in (part.ligands, part.scores):
+        made(path, 7)
     assert str(tracker.look(at_end=True)).startswith("1 of 1 parts, 3 of 3 records done")
 
 
@@ -98,7 +100,7 @@ def test_a_file_that_vanishes_while_it_is_read_is_no_error(
 
     monkeypatch.setattr(Path, "exists", exists)
     monkeypatch.setattr(time, "sleep", lambda seconds: None)
-    follower = progress._Follower(table, tmp_path / "p.log", said.append, 60, (), None, None)
+    follower = progress._Follower(table, tmp_path / "p.log", said.append, 60, (), None, None, ())
     with pytest.raises(SystemExit):
         follower.run()
     assert said == []
@@ -268,30 +270,40 @@ def test_by_hand(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_parts_of_an_earlier_run_do_not_count_before_they_are_made_again(tmp_path: Path) -> None:
-    libraries = (("lib", 1), ("lib", 2), ("other", 1))
     parts = [
-        write_part(tmp_path, "t", library, f"{number}-of-2", GOOD, first_line=10 * number)
-        for library, number in libraries
+        write_part(tmp_path, "t", "lib", f"{number}-of-4", GOOD, first_line=10 * number)
+        for number in range(1, 5)
     ]
     manifest = read_manifest(write_manifest(tmp_path / "m.tsv", parts))
-    started = time.time_ns() + 1_000_000
+    mark = tmp_path / "refine"
+    for path in (mark, *(file for part in parts for file in (part.ligands, part.pocket))):
+        path.touch()
+        made(path, 1)
+    for part, second in zip(parts, (3, 2, 3, 2), strict=True):  # two of a run that was stopped
+        made(part.scores, second)
     asked: list[str] = []
 
     def is_old(part: PartFiles) -> bool:
         asked.append(part.label)
-        if part.library == "other":
+        if part is manifest.parts[3]:
             raise InputError("damaged")
-        return part.library == "lib"
+        return part.scores.stat().st_mtime < 3
 
     now = [0.0]
-    tracker = Progress(manifest, clock=lambda: now[0], is_old=is_old, started=started)
-    assert str(tracker.look()).startswith("1 of 3 parts, 2 of 6 records done")
-    assert asked == ["t/lib/1-of-2", "t/other/1-of-2"]  # one speaks for all of its library
-    os.utime(parts[0].scores, ns=(started + 1, started + 1))
+    tracker = Progress(manifest, clock=lambda: now[0], is_old=is_old, marks=[mark])
+    assert str(tracker.look()).startswith("3 of 4 parts, 6 of 8 records done")
     now[0] += progress.MINUTE
-    assert str(tracker.look()).startswith("2 of 3 parts, 4 of 6 records done")
-    assert asked[2:] == ["t/lib/2-of-2", "t/other/1-of-2"]
-    os.utime(parts[1].scores, ns=(started + 1, started + 1))
+    assert str(tracker.look()).startswith("3 of 4 parts, 6 of 8 records done")
+    assert asked == [f"t/lib/{number}-of-4" for number in range(1, 5)]  # each once
+    made(parts[1].scores, 4)  # counts before the minute is over
+    assert str(tracker.look()).startswith("4 of 4 parts, 8 of 8 records done")
+    made(mark, 5)
     now[0] += progress.MINUTE
-    assert str(tracker.look()).startswith("3 of 3 parts, 6 of 6 records done")
-    assert asked[4:] == ["t/other/1-of-2"]
+    assert str(tracker.look()).startswith("0 of 4 parts, 0 of 8 records done")
+    made(parts[2].scores, 6)
+    assert str(tracker.look(at_end=True)).startswith("1 of 4 parts, 2 of 8 records done")
+
+
+def made(path: Path, second: int) -> None:
+    """Let a file be of a time, in seconds."""
+    os.utime(path, (second, second))

@@ -119,4 +119,5 @@ onstart:
         shown,
         searches=plan.searches.every_part_file("results"),
         is_old=plan.is_old,
+        marks=[Path("results/.again") / stage.name for stage in CHUNK],
     )

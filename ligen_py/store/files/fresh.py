@@ -12,7 +12,7 @@ from ligen_py.records.kinds import KINDS
 from ligen_py.settings.section import Section
 from ligen_py.store.files.disk import writing
 from ligen_py.store.files.dropped import is_dropped
-from ligen_py.store.files.read import run_record
+from ligen_py.store.files.read import run_record, searched
 
 log = logging.getLogger("ligen_py")
 
@@ -77,29 +77,24 @@ def _first_stale(
 
 
 def is_old(
-    stages: Sequence[Stage],
-    files: Mapping[str, Path],
-    settings: Mapping[str, Section],
-    again: Collection[str] = (),
+    stages: Sequence[Stage], files: Mapping[str, Path], settings: Mapping[str, Section]
 ) -> bool:
-    """Whether a run will make a part's last file again.
+    """Whether a part's files were written by other code, settings or contents of its inputs.
 
-    Something was asked `again`, or a file has other code, settings or inputs than it would have.
-    Inputs are compared where one is newer than the last file. Raises InputError for a damaged file,
-    FileNotFoundError for one that is not there.
+    The inputs are read where one is newer than the last file. Raises InputError for a file that is
+    none, FileNotFoundError for one that is not there.
     """
-    own = {stage.kind for stage in stages}
-    made = files[stages[-1].kind].stat().st_mtime_ns
-    given = {kind for stage in stages for kind in stage.inputs.values()} - own
-    newer = any(files[kind].stat().st_mtime_ns > made for kind in given)
-    compared = COMPARED if newer else CODE
+    first, made = stages[0], files[stages[-1].kind].stat().st_mtime_ns
+    given = [files[kind] for kind in first.inputs.values()]
+    newer = any(path.stat().st_mtime_ns > made for path in given)
     for stage in stages:
-        inputs = [files[kind] for kind in stage.inputs.values()] if newer else []
+        with searched():
+            found = run_record(files[stage.kind], KINDS[stage.kind])
+        inputs = given if newer and stage == first else []
         expected = Run(stage.name, settings[stage.name], tuple(inputs)).attributes()
-        found = run_record(files[stage.kind], KINDS[stage.kind])
-        if any(found.get(name) != expected[name] for name in compared):
+        if any(found.get(name) != expected[name] for name in (COMPARED if inputs else CODE)):
             return True
-    return bool(again)
+    return False
 
 
 def asked_again(marks: Iterable[Path], scores: Path) -> list[str]:
