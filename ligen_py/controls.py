@@ -111,7 +111,7 @@ def judge(inputs: Inputs, settings: ControlsSettings) -> Verdict:
         Docked(pocket, found.is_active, {OURS: found.score, **found.totals}, found.properties)
         for pocket, found in read.items()
     ]
-    left_out = next(iter(read.values())).left_out
+    left_out = list(dict.fromkeys(words for found in read.values() for words in found.left_out))
     actives = int(every[0].is_active.sum())
     decoys = len(every[0].is_active) - actives
     if not actives or not decoys:

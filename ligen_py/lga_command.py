@@ -116,11 +116,19 @@ def _dock(options: argparse.Namespace) -> None:
     jobs = read(options, given)
     device = select(options.device)
     pace = Pace("ligands docked", sum(map(len, jobs)))
-    done = [
-        _dock_batch(options, settings, device, batch.maps, some, pace)
-        for batch, some in zip(given, jobs, strict=True)
-        if some
-    ]
+    done = []
+    for batch, some in zip(given, jobs, strict=True):
+        try:
+            prepared = _prepared(options, device, batch.maps, some) if some else None
+        except InputError as error:
+            if len(given) == 1:
+                raise
+            log.warning("left out: all ligands of %s: %s", batch.maps, error)
+            prepared = None
+        if prepared is None or not prepared.jobs:
+            pace.add(len(some), failed=len(some))
+        else:
+            done.append(_dock_batch(options, settings, device, prepared, pace))
     docked, poseless = sum(batch.ligands for batch in done), sum(batch.poseless for batch in done)
     took = f"{sum(batch.seconds for batch in done):.2f} s on {device.label}"
     log.info("docked %d ligands, %d runs each, in %s", docked, settings.runs, took)
@@ -142,12 +150,33 @@ class Done(NamedTuple):
     """In which the device ran kernels."""
 
 
+class Prepared(NamedTuple):
+    """A receptor, and the ligands that its box can hold."""
+
+    field: "Ad4Field"
+    maps: "Autogrid"
+    jobs: "list[Job]"
+
+
+def _prepared(
+    options: argparse.Namespace, device: "Device", given_maps: Path | None, jobs: "Sequence[Job]"
+) -> Prepared:
+    """The receptor of some ligands; InputError where it cannot be used, or the only one is long."""
+    from ligen_py.records.rows import concatenated
+
+    together = concatenated([job.ligand.ligands for job in jobs])
+    if given_maps is not None:
+        field, maps = _given_field(given_maps, device, together)
+    else:
+        field, maps = _own_field(options, device, together, jobs[0].ligand.center)
+    return Prepared(field, maps, _fitting(jobs, together, maps))
+
+
 def _dock_batch(
     options: argparse.Namespace,
     settings: LgaSettings,
     device: "Device",
-    given_maps: Path | None,
-    jobs: "Sequence[Job]",
+    prepared: Prepared,
     pace: "Pace",
 ) -> Done:
     """Dock ligands into one receptor, and write their files as they come."""
@@ -155,15 +184,7 @@ def _dock_batch(
     from ligen_py.engine.genetic.poses import map_values
     from ligen_py.records.rows import concatenated
 
-    together = concatenated([job.ligand.ligands for job in jobs])
-    middle = jobs[0].ligand.center
-    if given_maps is not None:
-        field, maps = _given_field(given_maps, device, together)
-    else:
-        field, maps = _own_field(options, device, together, middle)
-    fitting = _fitting(jobs, together, maps)
-    if left_out := len(jobs) - len(fitting):
-        pace.add(left_out, failed=left_out)
+    field, maps, fitting = prepared
     values = map_values(device, field)
     if options.write_maps:
         _write_maps(Path(options.write_maps), maps, values, field)

@@ -91,8 +91,8 @@ def read_list(path: Path, receptor: Path | None = None) -> list[Batch]:
         raise InputError(f"{path}: no line names a ligand (.pdbqt)")
     if names and len(names) != len(ligands):
         raise InputError(
-            f"{path}: {len(names)} names of results, such as '{names[0]}', for {len(ligands)} "
-            "ligands; give each ligand one, or none"
+            f"{path}: {len(names)} names of results, such as '{names[0]}', and "
+            f"{len(ligands)} of ligands; give each ligand one, or none"
         )
     found: dict[Path, list[Given]] = {}
     for (own, ligand), name in zip(ligands, names or [None] * len(ligands), strict=True):

@@ -249,6 +249,30 @@ def test_a_list_of_files_gives_what_its_ligands_give(
     assert (folder / "into/lig.pdbqt").read_bytes() == alone.with_suffix(".pdbqt").read_bytes()
 
 
+def test_a_receptor_of_a_list_that_cannot_be_used_does_not_stop_the_others(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(folder)
+    field = (folder / "rec.maps.fld").read_text()
+    (folder / "bad.maps.fld").write_text(field.replace("file=rec.", "file=bad."))
+    for path in folder.glob("rec.*.map"):
+        shutil.copy(path, folder / path.name.replace("rec.", "bad."))
+    short = folder / "bad.C.map"
+    short.write_text("\n".join(short.read_text().splitlines()[:-20]) + "\n")
+    (folder / "one.pdbqt").write_text(meekos("CO"))
+    tiny = ["--receptor", "rec.pdbqt", "--size", "1.5", "1.5", "1.5", "--write-maps", "tiny"]
+    lga_command.main([*tiny, "--center", "0", "0", "6", "--lfile", "one.pdbqt", "lig.pdbqt", *FEW])
+    capsys.readouterr()
+    lines = ["bad.maps.fld", "lig.pdbqt", "a", "tiny.maps.fld", "lig.pdbqt", "b",
+             "rec.maps.fld", "lig.pdbqt", "c"]  # fmt: skip
+    assert lga_command.main(listed(folder, *lines)) == 1
+    said = capsys.readouterr().err.splitlines()
+    assert said[0].startswith("left out: all ligands of bad.maps.fld: bad.C.map")
+    assert said[1].startswith("left out: all ligands of tiny.maps.fld: lig.pdbqt: a rigid part is")
+    assert said[-1].endswith("2 of 3 ligands were left out, for the reasons above")
+    assert [name for name in "abc" if (folder / f"{name}.dlg").is_file()] == ["c"]
+
+
 def test_what_is_wrong_in_a_list_is_said(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -258,7 +282,7 @@ def test_what_is_wrong_in_a_list_is_said(
         (fields[1:], [], 1, "files.list, line 1: no maps are named above lig.pdbqt"),
         (fields[:1], [], 1, "files.list: no line names a ligand"),
         (["no.fld", "lig.pdbqt"], [], 1, "files.list, line 1: no.fld is no file"),
-        ([*fields, "a", "b"], [], 1, "2 names of results, such as 'a', for 1 ligands"),
+        ([*fields, "a", "b"], [], 1, "2 names of results, such as 'a', and 1 of ligands"),
         ([*fields, "lig.pdbqt"], [], 1, "lig.dlg: two ligands would have this log"),
         ([*fields, "lig.pdbqt", "a", "a"], [], 1, "a.dlg: two ligands would have this log"),
         (fields, ["--ffile", "rec.maps.fld"], 1, "line 1: names maps, as the command line does"),

@@ -102,6 +102,13 @@ def test_what_stands_in_earlier_parts_is_a_duplicate(tmp_path: Path) -> None:
     assert run(tmp_path / "b.smi", parts[1], "--after", str(parts[0])) == 0
     assert run(tmp_path / "c.smi", parts[2], "--after", *map(str, parts[:2])) == 0
     assert parts[2].read_bytes() == before
+    # One in front moves the others to new lines, which the ledger has.
+    (tmp_path / "b.smi").write_text("CCCCO more\nCCN two\n")
+    assert run(tmp_path / "b.smi", parts[1], "--after", str(parts[0])) == 0
+    assert run(tmp_path / "c.smi", parts[2], "--after", *map(str, parts[:2])) == 0
+    inputs = run_record(parts[2], LIGANDS)["inputs"]
+    parts[2].write_bytes(before)
+    assert run_record(parts[2], LIGANDS)["inputs"] != inputs
 
 
 def test_equal_runs_write_equal_bytes(library: Path, tmp_path: Path) -> None:

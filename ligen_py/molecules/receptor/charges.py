@@ -467,7 +467,7 @@ def _unlike(
 ) -> list[str]:
     """Atoms of an amino acid whose hydrogens in the file are not as many as in its state."""
     return [
-        f"{name} has {len(given[i])} polar hydrogens in the file, {template.hydrogens} in the "
+        f"{name}'s polar hydrogens are {len(given[i])} in the file, {template.hydrogens} in the "
         "state that AutoDock4 takes it for; correct the file, or take propka's hydrogens"
         for name, i in atoms.items()
         for template in (templates[i],)

@@ -24,8 +24,8 @@ class EarlierMolecules:
         with searched():
             found = [_ready(path) for path in self._paths]
         keys = np.concatenate([np.empty((0, 2), ">u8"), *(keys for keys, _ in found)])
-        self.found: set[str] = set()
-        """The keys that were asked for, and are here."""
+        self.found: dict[str, str] = {}
+        """The keys that were asked for and are here, and where."""
         order = np.argsort(keys[:, 0], kind="stable")
         self._high, self._low = keys[order, 0].astype("u8"), keys[order, 1].astype("u8")
         self._row = np.concatenate([np.empty(0, "i8"), *(rows for _, rows in found)])[order]
@@ -37,8 +37,9 @@ class EarlierMolecules:
 
     @property
     def sha256(self) -> str:
-        """Of the keys that were found. Nothing else of the earlier parts changes a later one."""
-        return sha256("".join(sorted(self.found)).encode()).hexdigest()
+        """Of what was found, and where. Nothing else of the earlier parts changes a later one."""
+        found = "".join(f"{key} {where}\n" for key, where in sorted(self.found.items()))
+        return sha256(found.encode()).hexdigest()
 
     def find(self, key: str) -> str | None:
         """Where a molecule stands first, in words; None where no earlier part has it."""
@@ -47,12 +48,12 @@ class EarlierMolecules:
         same = start + np.flatnonzero(self._low[start:end] == low)
         if not len(same):
             return None
-        self.found.add(key)
         path, row = self._paths[self._file[same[0]]], int(self._row[same[0]])
         with searched(), open_file(path, LIGANDS) as file, content_of(path, LIGANDS):
             name = text_at(column_of(file, LIGANDS, "entries/name"), row)
             line = column_of(file, LIGANDS, "entries/line")[row]
-        return f"{name} at line {line}, in part {path.parent.name}/{path.stem}"
+        where = f"{name} at line {line}, in part {path.parent.name}/{path.stem}"
+        return self.found.setdefault(key, where)
 
 
 def _ready(path: Path) -> tuple[np.ndarray, np.ndarray]:

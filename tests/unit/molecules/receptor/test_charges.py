@@ -307,7 +307,7 @@ def test_hydrogens_of_a_file_say_the_state(
     said = [(0, f"state {state}: by its hydrogens")] if state else []
     if bearers == {"NZ": 1}:
         ((_, words),) = found.states
-        assert "NZ has 1 polar hydrogens in the file, 3 in the state" in words
+        assert "NZ's polar hydrogens are 1 in the file, 3 in the state" in words
     else:
         assert found.states == said
 

@@ -52,20 +52,25 @@ def test_the_first_of_equal_keys_is_found_by_all_of_its_digits(tmp_path: Path) -
     assert back.find(FIRST) == f"b1 at line 2, {place}/b"
 
 
-def test_the_digest_is_that_of_what_was_found(tmp_path: Path) -> None:
+def test_the_digest_is_that_of_what_was_found_and_where(tmp_path: Path) -> None:
     """So that a part whose molecules are not there stays as it is whatever else comes."""
+    keys = (FIRST, SECOND)
     few = EarlierMolecules([part(tmp_path / "a.h5", [FIRST, SECOND])])
-    more = EarlierMolecules([part(tmp_path / "b.h5", ["f" * 32, SECOND, FIRST])])
+    more = EarlierMolecules([part(tmp_path / "a.h5", [FIRST, SECOND, "f" * 32])])
     assert few.find("0" * 32) is None
     assert not few.found
-    for key in (FIRST, SECOND):
+    for key in keys:
         few.find(key)
-    for key in (SECOND, FIRST):
+    assert list(few.found) == [*keys]
+    for key in reversed(keys):
         more.find(key)
-    assert few.found == {FIRST, SECOND}
     assert few.sha256 == more.sha256
     more.find("f" * 32)
     assert few.sha256 != more.sha256
+    moved = EarlierMolecules([part(tmp_path / "a.h5", ["f" * 32, FIRST, SECOND])])
+    for key in keys:
+        moved.find(key)
+    assert few.sha256 != moved.sha256
 
 
 def test_what_was_not_docked_there_is_no_earlier_molecule(tmp_path: Path) -> None:
