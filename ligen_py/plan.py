@@ -470,8 +470,9 @@ def _stale_searches(plan: Workplan, folder: Path, contents: Contents) -> Iterato
         for source, file, search in search_changes(plan, folder / "results", contents.digest):
             if (source, search) not in seen:
                 seen.add((source, search))
+                what = "the selectivity" if file.parent.name == "pockets" else "all results"
                 yield (
-                    f"{source} has changed: {file}, and all results of the search '{search}', are "
+                    f"{source} has changed: {file}, and {what} of the search '{search}', are "
                     "stale; a run makes them again"
                 )
     except InputError as error:  # the run reads it, and stops

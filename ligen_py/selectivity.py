@@ -22,7 +22,7 @@ from ligen_py.store.campaign.best import best_molecules, origins
 from ligen_py.store.campaign.reader import open_campaign
 from ligen_py.store.files.read import read, read_columns
 from ligen_py.store.files.text import write_texts
-from ligen_py.summary.antitargets import Row, table
+from ligen_py.summary.antitargets import Row, higher, table, unlisted
 
 log = logging.getLogger("ligen_py")
 
@@ -83,13 +83,13 @@ def run(inputs: Inputs, settings: BestSettings, device: str | None, output: Path
                 cells = int(best.rank[i]), str(best.scored.name[i]), origin.library
                 rows.append(Row(target, *cells, float(best.scored.score[i]), there))
     write_texts(output.parent, {output.name: table(rows, list(columns))})
-    listed = {line.split("\t")[1] for line in inputs.panel.read_text("utf-8").splitlines()[1:]}
-    for name in columns:
-        if name not in listed:
-            log.warning("%s is not in %s: the homologs that were found are others",
-                        name, inputs.panel)  # fmt: skip
-    higher = sum(row.difference < 0 for row in rows)
-    log.info("%d molecules; %d score higher in an anti-target", len(rows), higher)
+    for name in unlisted(inputs.panel, list(columns)):
+        log.warning(
+            "%s is docked as an anti-target, but %s does not list it; correct its accession, "
+            "'min_identity' or 'max_evalue'", name, inputs.panel,
+        )  # fmt: skip
+    for sentence in higher(rows):
+        log.info("%s", sentence)
 
 
 def _best(ligands_file: Path, path: Path) -> np.ndarray:

@@ -270,7 +270,10 @@ class Campaign(Method):
             )
         for name, search in self.homologs.items():
             if search.target is not None and search.target not in self.targets:
-                raise ValueError(f"'homologs.{name}.target' is none of 'targets'")
+                raise ValueError(
+                    f"key 'homologs.{name}.target': '{search.target}' is none of the targets "
+                    f"({', '.join(self.targets) or 'there are none'})"
+                )
             if search.structures and self.aggregate.rank_by != "score":
                 raise ValueError(
                     f"'homologs.{name}.structures' needs 'aggregate.rank_by: score': mean ranks of "

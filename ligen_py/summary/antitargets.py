@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ligen_py.errors import InputError
-from ligen_py.store.files.text import harmless
+from ligen_py.store.files.text import as_written, harmless
 
 COLUMNS = (
     "target",
@@ -75,10 +75,27 @@ def read_table(path: Path) -> list[Row]:
             cells = line.split("\t")
             values = [float(cell) if cell else math.nan for cell in cells[len(COLUMNS) :]]
             there = dict(zip(names, values, strict=True))
-            rows.append(Row(cells[0], int(cells[1]), cells[2], cells[3], float(cells[4]), there))
+            target, ligand, library = map(as_written, (cells[0], cells[2], cells[3]))
+            rows.append(Row(target, int(cells[1]), ligand, library, float(cells[4]), there))
         return rows
     except (ValueError, IndexError) as error:
         raise InputError(f"{path}: is no table of selectivity; make it again") from error
+
+
+def higher(rows: Sequence[Row]) -> Iterator[str]:
+    """A sentence for each target: how many molecules score higher in an anti-target."""
+    for target in dict.fromkeys(row.target for row in rows):
+        own = [row for row in rows if row.target == target]
+        count = sum(row.difference < 0 for row in own)
+        yield (
+            f"{count} of the {len(own)} best molecules of {target} score higher in an anti-target"
+        )
+
+
+def unlisted(panel: Path, names: Sequence[str]) -> list[str]:
+    """Anti-targets that a search's panel.tsv does not list by their accession."""
+    listed = {line.split("\t")[1] for line in panel.read_text("utf-8").splitlines()[1:]}
+    return [name for name in names if name not in listed]
 
 
 def _number(value: float) -> str:

@@ -14,7 +14,7 @@ from ligen_py.records.homologs import HOMOLOGS, Hits, Queries, SearchSpace
 from ligen_py.records.ledger import Ledger, Status
 from ligen_py.records.offtargets import OFFTARGETS, Chromosomes, Guides, GuideStatus
 from ligen_py.store.files.read import kind_of, read, run_record
-from ligen_py.summary.antitargets import read_table
+from ligen_py.summary.antitargets import higher, read_table, unlisted
 from ligen_py.summary.guides import VERDICTS, ranks
 from ligen_py.summary.homologs import antitargets
 from ligen_py.summary.table import cut, readable, table
@@ -173,8 +173,11 @@ def _selectivity(path: Path) -> Search:
             values = row.score, score, row.difference
             told = ["" if math.isnan(value) else f"{value:.2f}" for value in values]
             rows.append((row.target, str(row.rank), row.ligand, told[0], name, *told[1:]))
-    higher = sum(row.difference < 0 for row in found)
-    words = f"{higher} of {len(found)} molecules score higher in an anti-target than in the target"
+    sentences = list(higher(found))
+    panel = path.parent / "found" / "panel.tsv"
+    if found and panel.is_file() and (others := unlisted(panel, list(found[0].antitargets))):
+        sentences.append(f"{', '.join(others)}: docked, but not an anti-target by panel.tsv")
+    words = "; ".join(sentences)
     columns = ("target", "rank", "ligand", "score", "anti-target", "score there", "difference")
     numeric = frozenset({1, 3, 5, 6})
     return Search("Selectivity", path.parent.name, words, columns, rows, numeric, path, {})

@@ -41,7 +41,7 @@ def searches(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     table = folder / "homologs" / "mine" / "selectivity.tsv"
     header = "target rank ligand library score best_antitarget antitarget_score difference P1 P2"
     rows = [
-        "t 1 aspirin drugs 5.0 P1 6.0 -1.0 6.0 3.0",
+        "t 1 '=aspirin drugs 5.0 P1 6.0 -1.0 6.0 3.0",
         "t 2 caffeine drugs 4.0 P2 2.0 2.0  2.0",
     ]
     lines = [header.split(" "), rows[0].split(" "), rows[1].split(" ")]
@@ -59,7 +59,9 @@ def test_a_section_for_each_search(
         assert f"{what}: " in printed
         assert what.replace(" mine", ": mine") in html
     assert "hits in 2 proteins" in printed
-    assert "1 of 2 molecules score higher in an anti-target" in printed
+    assert "1 of the 2 best molecules of t score higher in an anti-target; P" in printed
+    assert "docked, but not an anti-target by panel.tsv" in printed
+    assert " =aspirin " in printed  # without the apostrophe that guards the table
     assert "GENE<1>_0001" in printed
     assert "GENE&lt;1&gt;_0001" in html
     assert "<i>like</i>" not in html

@@ -704,7 +704,9 @@ def test_an_anti_target_whose_structure_has_changed_is_named(sequences: Path) ->
     assert change == Change(structure, file, "s")
     contents = Contents(sequences)
     (stale,) = _stale_searches(plan, sequences, contents)
-    assert stale.startswith(f"{structure} has changed: {file}, and all results of the search 's'")
+    assert stale.startswith(
+        f"{structure} has changed: {file}, and the selectivity of the search 's'"
+    )
     os.truncate(file, 100)
     (stop,) = _stale_searches(plan, sequences, contents)
     assert stop.startswith(f"would stop: {file}: not a complete HDF5 file")
@@ -829,7 +831,7 @@ def test_what_a_search_of_a_genome_lacks(
         ({}, "give 'targets' and 'libraries', or 'homologs', 'offtargets' or 'guides'"),
         ({"libraries": {"lib": {"file": "lib.smi"}}}, "key 'targets' names none"),
         (searches(target="b"), "give either 'query' or 'target'"),
-        (searches(target="b", query=None), "'homologs.s.target' is none of 'targets'"),
+        (searches(target="b", query=None), "key 'homologs.s.target': 'b' is none of the targets"),
         (searches(query="no.fa"), "key 'homologs.s.query': .*no.fa does not exist"),
         (searches(database="no.fa"), "key 'homologs.s.database': .*no.fa does not exist"),
         (searches(matrix="BLOSUM63"), "key 'homologs.s.matrix': .*BLOSUM63 does not exist"),

@@ -18,6 +18,9 @@ FORMULA = re.compile(r"(?:^|[;\t\r\n])\s*([=+\-@\uff1d\uff0b\uff0d\uff20][^;\t\r
 """What a spreadsheet takes for a formula: in a cell, or in a part of it where a spreadsheet's
 country separates cells by semicolons. Full-width signs count as plain ones."""
 
+GUARD = re.compile(r"((?:^|[;\t\r\n])\s*)'(?=[=+\-@\uff1d\uff0b\uff0d\uff20])")
+"""What `harmless` adds, behind what is kept."""
+
 
 def harmless(text: str) -> str:
     """A text that no spreadsheet evaluates: what looks like a formula gets an apostrophe before it.
@@ -32,6 +35,16 @@ def harmless(text: str) -> str:
         return whole if _is_number(found[1]) else f"{whole[:start]}'{whole[start:]}"
 
     return FORMULA.sub(guarded, text)
+
+
+def as_written(text: str) -> str:
+    """What a text was before `harmless`; itself where that has added nothing.
+
+    >>> as_written(harmless("=1+2;+x")), as_written("'s")
+    ('=1+2;+x', "'s")
+    """
+    before = GUARD.sub(r"\1", text)
+    return before if harmless(before) == text else text
 
 
 def _is_number(text: str) -> bool:
