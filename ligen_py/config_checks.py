@@ -17,6 +17,7 @@ from ligen_py.molecules.library.lines import require_complete
 from ligen_py.molecules.ligands.filters import check_patterns
 from ligen_py.molecules.receptor.preparation import check_site
 from ligen_py.opencl.device import select_all
+from ligen_py.sequences.fasta import read_fasta
 from ligen_py.sequences.genes import read_annotation
 from ligen_py.sequences.guides import as_query
 from ligen_py.sequences.proteins import read_proteins
@@ -146,12 +147,16 @@ def _check_pocket(plan: Workplan, pocket: str, docked: Docked) -> None:
 
 
 def _check_search(plan: Workplan, section: str, name: str) -> None:
-    """Read queries and matrix, guides, or the gene of a design; no database and no genome."""
+    """Read queries, matrix and how a database begins, guides, or a design's gene; no genome."""
     if section == "homologs":
-        queries, matrix = plan.settings.homologs[name].query, plan.settings.homologs[name].matrix
-        if queries is not None:
-            read_proteins(plan.resolve(queries))
+        asked_for = plan.settings.homologs[name]
+        if asked_for.query is not None:
+            read_proteins(plan.resolve(asked_for.query))
+        matrix = asked_for.matrix
         read_matrix(str(plan.resolve(matrix)) if names_file("matrix", matrix) else matrix)
+        database = plan.resolve(asked_for.database)
+        if database.suffix not in (".h5", ".hdf5"):
+            next(read_fasta(database))
         return
     if section == "offtargets":
         search = plan.settings.offtargets[name]

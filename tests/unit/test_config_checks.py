@@ -169,6 +169,14 @@ def test_queries_and_a_matrix_that_cannot_be_used(
     assert sentence in message
 
 
+def test_a_database_that_is_none(tmp_path: Path) -> None:
+    (tmp_path / "q.fa").write_text(">q\nMKV\n")
+    (tmp_path / "db.fa").write_text("smiles,name\nCCO,ethanol\n")
+    message = refused(write(tmp_path, homologs={"like": {"query": "q.fa", "database": "db.fa"}}))
+    assert "key 'homologs.like': " in message
+    assert "db.fa: does not begin with '>'" in message
+
+
 def test_a_pattern_of_off_targets_is_named_by_its_key(tmp_path: Path) -> None:
     """It was called a fault of the guides' file."""
     for name in ("genome.fa", "guides.txt"):
