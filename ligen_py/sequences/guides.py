@@ -253,7 +253,8 @@ def read_guides(path: Path) -> list[Listed]:
                 )
             if begun or len(words) < 2 or is_behind or _nearly_a_guide(words[1]):
                 raise InputError(
-                    f"{path}, line {number}: give an id and a guide's sequence; ids have no spaces"
+                    f"{path}, line {number}: give an id and a guide's sequence; an id has neither "
+                    "spaces nor commas"
                 )
             begun = True
             log.info("%s, line %d: taken for titles: %s", path, number, line.strip())
