@@ -26,7 +26,7 @@ import numpy as np
 from ligen_py import cli
 from ligen_py.campaign.old_parts import old_parts
 from ligen_py.campaign.workplan import Workplan
-from ligen_py.chain import BETWEEN, FILES, STAGES, Stage, screen
+from ligen_py.chain import BETWEEN, STAGES, Stage, screen
 from ligen_py.config_checks import check_apart, checked
 from ligen_py.engine.functions.gnina.scorer import Gnina
 from ligen_py.engine.scoring.pose_kernel import PoseBatch
@@ -570,13 +570,11 @@ def _files_kept(plan: Workplan, folder: Path, pending: Sequence[str]) -> Iterato
     # What is made before a part decides, too, and is not known before it is made.
     if "screen" not in jobs or jobs & {"parse", "reuse", "pocket"}:
         return
-    stages = screen(plan.settings.search)
     parts = plan.manifest(str(folder / "results")).parts
     part = next((part for part in parts if part.poses.is_file()), None)
     if part is None:
         return
-    files = {kind: getattr(part, kind) for kind in FILES}
-    settings: dict[str, Section] = {s.name: getattr(plan.settings, s.name) for s in stages}
+    stages, files, settings = plan.screening(part)
     marks = [folder / "results" / ".again" / stage.name for stage in stages]
     again = asked_again(marks, files["scores"])
     first, last = stale(stages, files, settings, again, plan.dropped), stages[-1]

@@ -31,7 +31,7 @@ from ligen_py.campaign.names import (
     check_path,
 )
 from ligen_py.campaign.searches import GENOME_FILES, SEARCH_FILES, Searches, names_file
-from ligen_py.chain import BETWEEN, FILES, SEQUENCES, STAGES, screen
+from ligen_py.chain import BETWEEN, FILES, SEQUENCES, STAGES, Stage, screen
 from ligen_py.errors import InputError
 from ligen_py.formats import LibraryFile, library_files, parts_of, records_of
 from ligen_py.paths import NETWORKS_HINT, PACKAGE, network_folder, slurm_commands
@@ -653,11 +653,16 @@ class Workplan:
         return [target for target in found if target not in known]
 
     def is_old(self, part: PartFiles) -> bool:
-        """Whether a part's files are of other code or settings than this campaign's."""
+        """Whether a part's files are of other code, settings or inputs than this campaign's."""
+        return is_old(*self.screening(part))
+
+    def screening(
+        self, part: PartFiles
+    ) -> tuple[tuple[Stage, ...], dict[str, Path], dict[str, Section]]:
+        """The stages that run for a part, its files by kind, and the settings by stage."""
         stages = screen(self.settings.search)
         files = {kind: getattr(part, kind) for kind in FILES}
-        settings = {stage.name: getattr(self.settings, stage.name) for stage in stages}
-        return is_old(stages, files, settings)
+        return stages, files, {stage.name: getattr(self.settings, stage.name) for stage in stages}
 
     def changed(self, results: Path) -> list[Path]:
         """Exported files that are newer than the end of the job that wrote them."""

@@ -74,7 +74,6 @@ or last amino acid: which side they are on, their name and their atoms' names as
 AT_CAP = 1.25
 """Angstrom; a hydrogen this near to a cap's atom is the cap's."""
 
-
 APART = 3.0
 """Angstrom; metals or halogens that are all farther from each other are ions, no cluster."""
 
