@@ -130,7 +130,9 @@ def test_a_guide_whose_id_has_spaces_is_no_header(tmp_path: Path) -> None:
     """The first line was left out, and with it the guide."""
     path = tmp_path / "guides.csv"
     path.write_text(f"EGFR exon 2,{GUIDE}\nb,{GUIDE}\n")
-    with pytest.raises(InputError, match="line 1: give an id and a guide's sequence; an id has neither"):
+    with pytest.raises(
+        InputError, match="line 1: give an id and a guide's sequence; an id has neither"
+    ):
         as_query(path, PATTERN, 4)
     path.write_text(f"id,the guide,tag,cat\nb,{GUIDE}\n")
     assert as_query(path, PATTERN, 4).guides == (Guide("b", f"{GUIDE}NNN", 4),)
