@@ -30,7 +30,7 @@ SHIFT, TURN = 6.0, np.pi / 2
 
 STEP_SHIFT, STEP_TURN = 2 * np.sqrt(3), np.deg2rad(75 * np.sqrt(3))
 """The largest random step of Solis and Wets' search at its start, Angstrom and radians."""
-CHANGED = 64
+CHANGED = 128
 """A gene's number plus this is that of the draw that decides whether such a step changes it."""
 IN_A_ROW = 4
 """Successes after which the steps grow, and failures after which they shrink, by 2."""

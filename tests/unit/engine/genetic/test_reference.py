@@ -10,6 +10,7 @@ import pytest
 from ligen_py.engine.genetic import reference as twin
 from ligen_py.engine.genetic.effort import heuristic
 from ligen_py.engine.refinement.reference import Genotype
+from ligen_py.records.limits import MAX_TORSIONS
 from ligen_py.settings.lga import LgaSettings, LocalSearch
 
 BOX = np.full(3, -5.0), np.full(3, 5.0)
@@ -31,6 +32,11 @@ def bowl(genotype: Genotype) -> tuple[float, np.ndarray]:
 
 def start(individual: int = 3) -> Genotype:
     return twin.first_genotype(twin.generation_key(1, 0, 0), individual, *BOX, 2)
+
+
+def test_no_two_draws_of_a_step_are_the_same() -> None:
+    """Each gene of the longest ligand has a draw for its step and one for whether it changes."""
+    assert twin.CHANGED >= 6 + MAX_TORSIONS
 
 
 def test_random_numbers_differ_by_every_counter() -> None:
