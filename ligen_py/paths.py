@@ -60,7 +60,8 @@ def user_cache() -> Path:
     """The folder of the user's caches; one for temporary files where the home takes nothing."""
     given = os.environ.get("XDG_CACHE_HOME")
     with suppress(OSError, RuntimeError):  # there may be no home folder at all
-        folder = Path(given) if given else Path.home() / ".cache"
+        # Jobs of a campaign run in another folder.
+        folder = Path(given).absolute() if given else Path.home() / ".cache"
         folder.mkdir(parents=True, exist_ok=True)
         if os.access(folder, os.W_OK) and _has_room(folder):
             return folder

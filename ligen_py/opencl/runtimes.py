@@ -29,7 +29,7 @@ OWN = "opencl-vendors-"
 
 def register() -> None:
     """Point the OpenCL loader at every runtime here; does nothing where nothing is added."""
-    if "OCL_ICD_VENDORS" in os.environ or not INTEL_LIBRARY.exists():
+    if os.environ.get("OCL_ICD_VENDORS") or not INTEL_LIBRARY.exists():
         return
     vendors = dict(_readable(sorted(SYSTEM_VENDORS.glob("*.icd"))))
     vendors["intel-from-pip.icd"] = f"{INTEL_LIBRARY}\n"
@@ -73,6 +73,8 @@ def _written(vendors: dict[str, str], cache: Path) -> Path:
 
 def keep_to_the_job() -> None:
     """Limit processors' runtimes to the cores and memory of this job; set their caches' folder."""
+    # Its database would end a command where it is damaged, another user's, or locked.
+    os.environ.setdefault("PYOPENCL_NO_CACHE", "1")
     if user_cache().name != ".cache":  # not the home folder's, which needs no word
         os.environ["XDG_CACHE_HOME"] = str(user_cache())
     for variable in ("DPCPP_CPU_NUM_CUS", "POCL_MAX_PTHREAD_COUNT", "POCL_CPU_MAX_CU_COUNT"):

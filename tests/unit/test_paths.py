@@ -41,6 +41,9 @@ def test_the_cache_is_the_users(temporary: Path, monkeypatch: pytest.MonkeyPatch
     assert cache_folder("x") == temporary / "home" / ".cache" / "ligen_py" / "x"
     monkeypatch.setenv("XDG_CACHE_HOME", str(temporary / "given"))
     assert user_cache() == temporary / "given"
+    monkeypatch.chdir(temporary)
+    monkeypatch.setenv("XDG_CACHE_HOME", "relative")
+    assert user_cache() == temporary / "relative"
 
 
 @pytest.mark.parametrize("variable", ["HOME", "XDG_CACHE_HOME"])

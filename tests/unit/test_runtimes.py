@@ -20,8 +20,8 @@ HERE = len(os.sched_getaffinity(0))
 MEET = """
 import sys
 import numpy as np
-import pyopencl as cl
 from ligen_py.opencl.device import select
+import pyopencl as cl
 device = select(sys.argv[1])
 program = cl.Program(device.context, '''
 __kernel void meet(volatile __global int *inside, volatile __global int *most,
@@ -197,3 +197,22 @@ def test_a_cache_that_takes_nothing_hides_no_runtime(
     runtimes.register()
     spare = vendors / f"ligen_py-cache-{os.getuid()}"
     assert Path(os.environ["OCL_ICD_VENDORS"]).is_relative_to(spare)
+
+
+def test_an_empty_word_names_no_vendors(vendors: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OCL_ICD_VENDORS", "")
+    runtimes.register()
+    assert list(Path(os.environ["OCL_ICD_VENDORS"]).glob("intel*.icd"))
+
+
+@pytest.mark.skipif(not sound("intel"), reason="Intel's runtime is not installed")
+def test_kernels_run_where_pyopencl_can_keep_nothing(tmp_path: Path) -> None:
+    (tmp_path / "pytools").write_text("a file that stands where pyopencl's folder belongs")
+    environment = {k: v for k, v in os.environ.items() if k != "PYOPENCL_NO_CACHE"}
+    done = subprocess.run(
+        [sys.executable, "-c", MEET, "intel:cpu"],
+        env=environment | {"XDG_CACHE_HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
