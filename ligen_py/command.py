@@ -49,6 +49,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         name, rest = _first(parser, rest, STAGES)
     try:
         module = import_module(f"ligen_py.{modules.get(name, name)}")
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] == "ligen_py":
+            raise
+        cure = "install ligen_py again, with what it requires"
+        parser.exit(1, f"{parser.prog} {name}: error: {error.name} is missing; {cure}\n")
     except OSError as error:  # OpenCL's loader needs a folder, and every disk may be full
         parser.exit(1, f"{parser.prog} {name}: error: {cli.refused(error)}\n")
     except KeyboardInterrupt:  # the libraries take most of a second

@@ -98,7 +98,8 @@ def command(name: str, description: str | None, argv: Sequence[str] | None) -> i
     cut = words.index("--") if "--" in words else len(words)
     parser = cli.parser(f"ligen_py.{name}", description)
     parser.usage = f"{parser.prog} CONFIG [options] [-- FLAGS OF SNAKEMAKE]"
-    parser.epilog = f"Example campaigns are in {examples()}."
+    proteins = "their proteins come with 'pip install posebusters'"
+    parser.epilog = f"Example campaigns are in {examples()}; {proteins}."
     parser.add_argument("config", type=cli.input_file, help="config file of the campaign")
     parser.add_argument(
         "--directory",
@@ -120,7 +121,7 @@ def command(name: str, description: str | None, argv: Sequence[str] | None) -> i
         help="cores to use on this computer (default: the profile's; 'local': all that it grants)",
     )
     cli.add_deep(parser)
-    cli.add_device(parser)
+    cli.add_device(parser, "several share the chunks: 'gpu:0,1', or 'gpu:all' for every GPU")
     parser.set_defaults(flags=words[cut + 1 :], only_controls=name == "validate")
     return cli.run(parser, words[:cut], _run)
 

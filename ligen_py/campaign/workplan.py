@@ -242,7 +242,7 @@ class Workplan:
         if spec is None or spec.submodule_search_locations is None:  # a module has no files
             raise InputError(
                 f"{self.config.place(*keys)}: the Python package '{package}' is not installed; "
-                "install it or give a path"
+                f"install it ('pip install {package}') or give a path"
             )
         return Path(str(importlib.resources.files(package))) / inside
 

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import yaml
 
 from ligen_py.errors import InputError
+from ligen_py.paths import examples
 from ligen_py.settings.source import Keys, Source
 
 MERGE = "tag:yaml.org,2002:merge"
@@ -68,7 +69,9 @@ def read_document(path: Path) -> Document:
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise InputError(f"{path}: not YAML: {' '.join(str(error).split())}") from error
     if not isinstance(values, dict):
-        raise InputError(f"{path}: contains no settings; see config/README.md for every key")
+        raise InputError(
+            f"{path}: contains no settings; {examples() / 'README.md'} explains every key"
+        )
     return Document(values, Source(str(path), lines))
 
 

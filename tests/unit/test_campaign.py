@@ -424,7 +424,7 @@ def test_a_path_can_lie_inside_an_installed_package(folder: Path) -> None:
             "key 'libraries.lib': 'chunks' is given, so that 'chunk_size' has no effect",
         ),
         ({"libraries": {"control-a": {"file": "lib.smi"}}}, "kept for the controls"),
-        ({"libraries": {"lib": {"file": "package:nosuchpackage/x"}}}, "is not installed"),
+        ({"libraries": {"lib": {"file": "package:nosuchpackage/x"}}}, "pip install nosuchpackage"),
         ({"libraries": {"lib": {"file": "package:../x"}}}, "is not installed"),
         ({"libraries": {"lib": {"file": "package:glob/x"}}}, "is not installed"),
         ({"libraries": {"lib": {"file": "~no-such-user/x.smi"}}}, "no such home folder"),

@@ -3,6 +3,7 @@
 import errno
 import os
 import pwd
+import re
 import stat
 import subprocess
 import sys
@@ -155,3 +156,17 @@ def test_a_command_that_is_stopped_while_it_starts_says_so(
     with pytest.raises(SystemExit, match="130"):
         command.main(["dock", "--help"])
     assert capsys.readouterr().err == "ligen dock: error: stopped as asked\n"
+
+
+@pytest.mark.parametrize("package", ["numpy", "pydantic", "rdkit"])
+def test_a_package_that_is_missing_is_a_sentence(package: str) -> None:
+    hidden = f"import sys; sys.modules[{package!r}] = None; "
+    done = subprocess.run(
+        [sys.executable, "-c", hidden + "from ligen_py.command import main; main(['doctor'])"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
+    said = rf"ligen doctor: error: {package}[.\w]* is missing; install ligen_py again, .*\n"
+    assert re.fullmatch(said, done.stderr)
+    assert done.returncode == 1
