@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Lock
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -50,14 +51,16 @@ class Program:
     def kernel(self, name: str) -> Callable[..., cl.Event]:
         """The kernel of that name, to be called with queue, sizes and arguments.
 
-        The call raises OutOfMemoryError where there is no room for what it needs: drivers allocate
-        buffers when a kernel first uses them.
+        Several threads may call it: two workers on one device have the same kernel. The call raises
+        OutOfMemoryError where there is no room for what it needs: drivers allocate buffers when a
+        kernel first uses them.
         """
         if name not in self._kernels:
-            kernel = self.new_kernel(name)
+            kernel, lock = self.new_kernel(name), Lock()
 
             def launch(*given: Any) -> cl.Event:
-                with memory_named(self.device):
+                # A kernel keeps its arguments from when they are set until it is launched.
+                with lock, memory_named(self.device):
                     event = kernel(*given)
                 if _launched is not None:
                     _launched.append(Launched(self, name, event))

@@ -1,11 +1,14 @@
 """The off-target kernels give what the NumPy twin gives, on every device."""
 
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pyopencl as cl
 import pytest
 
 from ligen_py.engine.offtargets import reference
@@ -13,6 +16,7 @@ from ligen_py.engine.offtargets.alignment import Bulge, Sites
 from ligen_py.engine.offtargets.results import rows_of
 from ligen_py.engine.offtargets.search import Form, Searcher, joined, pieces, search
 from ligen_py.errors import DeviceError
+from ligen_py.opencl import program
 from ligen_py.opencl.device import Device
 from ligen_py.sequences.genome import read_genome
 from ligen_py.sequences.guides import Guide, Query, checked
@@ -148,6 +152,35 @@ def test_the_devices_own_form_and_any_pieces(device: Device, tmp_path: Path) -> 
     assert found(genome, query, whole) == wanted
     parts = [search([device], query, genome, part=(n, 3))[0] for n in (1, 2, 3)]
     assert found(genome, query, joined(parts)) == wanted
+
+
+def test_two_workers_on_a_device_do_not_mix_their_arguments(
+    device: Device, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    leave_to_the_first(device)
+    if device.is_simulator:
+        pytest.skip("it would take the simulator too long; the threads are the same")
+    new_kernel = program.Program.new_kernel
+
+    def slow(self: program.Program, name: str) -> Callable[..., cl.Event]:
+        """A kernel that lets other threads go on between its arguments and its launch."""
+        kernel = new_kernel(self, name)
+
+        def launch(queue: cl.CommandQueue, items: Any, group: Any, *arguments: Any) -> cl.Event:
+            kernel.set_args(*arguments)
+            time.sleep(0.002)
+            return cl.enqueue_nd_range_kernel(queue, kernel, items, group)
+
+        return launch
+
+    monkeypatch.setattr(program, "_programs", {})
+    monkeypatch.setattr(program.Program, "new_kernel", slow)
+    rng = np.random.default_rng(9)
+    query = Query(CAS9, tuple(Guide("", text(rng, 20) + "NNN", 4) for _ in range(9)))
+    records = planted(rng, query, (9000, 4000))
+    genome = written(tmp_path / "genome.fa", records)
+    sites, _ = search([device, device], query, genome, form=Form(2, 2, 2, 1, 1, 64))
+    assert found(genome, query, sites) == [tuple(row) for row in reference.search(records, query)]
 
 
 def test_lists_that_are_too_short_lose_nothing(device: Device, tmp_path: Path) -> None:
