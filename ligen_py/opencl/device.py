@@ -318,7 +318,7 @@ def selectors(selector: str | None = None) -> list[str | None]:
     if len(chosen) == 1:
         return [selector]
     words = _wanted(selector).lower().split(":")
-    texts = [word for word in words if not NUMBERS.fullmatch(word) and word != "all"] or ["gpu"]
+    texts = [word for word in words if not NUMBERS.fullmatch(word) and word != "all"]
     matches = _matches(devices(), texts)
     return [":".join([*texts, str(matches.index(device))]) for device in chosen]
 

@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 
 from ligen_py.errors import DeviceError
+from ligen_py.opencl import device as module
 from ligen_py.opencl import sharing
-from ligen_py.opencl.device import devices, select, selectors
+from ligen_py.opencl.device import devices, select, select_all, selectors
+from tests.unit.test_device import CPU, GPU, fake
 
 
 @pytest.fixture(autouse=True)
@@ -47,6 +49,25 @@ def test_selectors_name_one_device_each(monkeypatch: pytest.MonkeyPatch) -> None
     assert selectors() == twice
     with pytest.raises(DeviceError):
         selectors("no such device")
+
+
+@pytest.mark.parametrize(
+    ("selector", "expected"),
+    [
+        ("0,0", ["0", "0"]),
+        ("0,1", ["0", "1"]),
+        ("all:0,2", ["0", "2"]),
+        ("all", ["1", "2"]),
+        ("gpu:all", ["gpu:0", "gpu:1"]),
+    ],
+)
+def test_a_selector_without_words_numbers_all_devices(
+    monkeypatch: pytest.MonkeyPatch, selector: str, expected: list[str]
+) -> None:
+    found = [fake("processor", CPU), fake("one", GPU), fake("two", GPU)]
+    monkeypatch.setattr(module, "devices", lambda: found)
+    assert selectors(selector) == expected
+    assert [select(name) for name in expected] == select_all(selector)
 
 
 def test_a_device_is_taken_from_the_list(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
