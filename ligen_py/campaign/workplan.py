@@ -388,10 +388,13 @@ class Workplan:
         return BETWEEN if self.settings.docked_poses == "drop" else ()
 
     def screen_memory(self, library: str, chunk: str) -> int:
-        """Megabytes that the screening of a chunk needs."""
-        dock = self.settings.dock
-        poses = min(dock.max_num_poses or dock.num_restart, dock.num_restart)
-        share = max(1.0, poses / DockSettings().max_num_poses)
+        """Megabytes that the screening of a chunk needs, by the poses that the search keeps."""
+        dock, lga, usual = self.settings.dock, self.settings.lga, DockSettings().max_num_poses
+        if self.settings.search == "lga":
+            poses = lga.runs + min(lga.restarts, usual)  # these are docked by `dock`'s defaults
+        else:
+            poses = min(dock.max_num_poses or dock.num_restart, dock.num_restart)
+        share = max(1.0, poses / usual)
         return max(8000, round(2000 + share * SCREEN_MB * self._records(library, chunk)))
 
     def report_memory(self) -> int:

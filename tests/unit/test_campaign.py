@@ -222,6 +222,11 @@ def test_memory_grows_with_the_records_of_a_chunk_and_the_processes(
         )
         more = replace(plan, settings=plan.settings.model_copy(update={"dock": dock}))
         assert more.screen_memory("large", "2-of-4") == 2000 + share * 20_000
+    for runs, restarts, poses in ((20, 0, 256), (2560, 0, 2560), (256, 4096, 512), (256, 64, 320)):
+        given = {"runs": runs, "restarts": restarts}
+        by_lga = config(libraries=libraries, search="lga", lga=given, dock={"max_num_poses": 1024})
+        more = Workplan.of(by_lga, "c.yaml", folder)
+        assert more.screen_memory("large", "2-of-4") == 2000 + poses / 256 * 20_000
     assert plan.report_memory() == 4000 + 320  # two targets
     assert plan.aggregate_minutes() == 240
     libraries["large"]["chunks"] = 4
