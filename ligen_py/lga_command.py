@@ -267,8 +267,9 @@ def _own_field(
     center = np.array(options.center if options.center else middle)
     spacing = LgaSettings().spacing
     sides = np.array(options.size or SIDES)
-    if not ((spacing <= sides) & np.isfinite(sides)).all():
-        raise UsageError(f"--size: give three sides of {spacing} A or more")
+    # Two cells: the centre is a point of the maps, and a kernel reads both ends of a cell.
+    if not ((2 * spacing <= sides) & np.isfinite(sides)).all():
+        raise UsageError(f"--size: give three sides of {2 * spacing} A or more")
     beyond = np.maximum(np.abs(receptor.xyz - center) - sides / 2, 0)
     # Also where the centre is no number. All energies would be 0, and so would those of a crash.
     if not (np.linalg.norm(beyond, axis=1) < CUTOFF).any():
