@@ -13,7 +13,6 @@ from ligen_py.engine.functions.gnina.weights import load
 from ligen_py.errors import InputError
 from ligen_py.formats import COMPRESSED
 from ligen_py.molecules.hits.depiction import drawer
-from ligen_py.molecules.library.lines import require_complete
 from ligen_py.molecules.ligands.filters import check_patterns
 from ligen_py.molecules.receptor.preparation import check_site
 from ligen_py.opencl.device import select_all
@@ -26,6 +25,7 @@ from ligen_py.sequences.substitution import read_matrix
 from ligen_py.settings.campaign import NETWORKS
 from ligen_py.settings.document import read_document
 from ligen_py.settings.offtargets import IN_INPUT
+from ligen_py.unpacking import require_complete
 
 COMPRESSED_LIMIT = 1 << 28
 """Compressed bytes that are unpacked to see whether files are cut short: some seconds."""

@@ -7,25 +7,17 @@ inside a sequence count for nothing. Letters are given as they stand in the file
 """
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import BinaryIO, NamedTuple
 
 from ligen_py.errors import InputError
+from ligen_py.unpacking import BOM, opened, refuse_bare_returns, refuse_utf16
 
 HEADER_LIMIT = 1 << 20
 """Longest header in bytes; a longer one is no line of text. (NCBI's nr joins a few thousand.)"""
 
 WHITE = b" \t\r\n\v\f"
 
-BOM = b"\xef\xbb\xbf"
-"""UTF-8's byte order mark, with which a file may begin."""
-
-_MAGIC = {
-    **{b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bz2"},
-    # A frame to be skipped, with which files of `pzstd` begin.
-    **{bytes([low]) + b"\x2a\x4d\x18": "zstd" for low in range(0x50, 0x60)},
-}
 _BLOCK = 1 << 24
 
 
@@ -48,43 +40,14 @@ def read_fasta(path: Path) -> Iterator[FastaRecord]:
 
     Raises InputError, which names the file, where it has no record, begins with anything else,
     is UTF-16, has bare carriage returns as line ends or a zero byte in a header, or contains
-    damaged compressed data.
+    compressed data that are damaged or out of proportion.
     """
-    with open_unpacked(path) as stream:
+    with opened(path) as stream:
         for number, text in enumerate(_split(path, stream), start=1):
             head, _, letters = text.partition(b"\n")
             header = _header(path, number, head)
             name = (header.split(maxsplit=1) or [f"record_{number}"])[0]
             yield FastaRecord(name, header, letters.translate(None, WHITE))
-
-
-@contextmanager
-def open_unpacked(path: Path) -> Iterator[BinaryIO]:
-    """The bytes of a plain or compressed file; InputError where compressed data are damaged."""
-    with path.open("rb") as file:
-        head = file.read(4)
-        method = next((name for magic, name in _MAGIC.items() if head.startswith(magic)), "")
-        if not method:
-            file.seek(0)
-            yield file
-            return
-    import pyarrow  # its import takes a while, and plain files do without
-
-    with pyarrow.OSFile(str(path)) as packed:
-        stream: Any = pyarrow.CompressedInputStream(packed, method)
-        try:
-            yield stream
-        except OSError as error:
-            raise InputError(
-                f"{path}: the compressed data are damaged or cut short ({error}); "
-                "copy the file again"
-            ) from error
-
-
-def refuse_utf16(path: Path, start: bytes) -> None:
-    """InputError where the first bytes of a file are a byte order mark of UTF-16."""
-    if start.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise InputError(f"{path}: is UTF-16 text; save it as UTF-8")
 
 
 def _split(path: Path, stream: BinaryIO) -> Iterator[bytes]:
@@ -112,12 +75,8 @@ def _split(path: Path, stream: BinaryIO) -> Iterator[bytes]:
 
 
 def _header(path: Path, number: int, line: bytes) -> str:
+    refuse_bare_returns(path, line)
     line = line.strip(WHITE)
-    if b"\r" in line:
-        raise InputError(
-            f"{path}: its lines end with bare carriage returns; convert the file, as with "
-            r"tr '\r' '\n'"
-        )
     if b"\0" in line:
         raise InputError(
             f"{path}: the header of record {number} has a zero byte; copy the file again"

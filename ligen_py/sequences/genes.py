@@ -16,7 +16,7 @@ from urllib.parse import unquote
 import numpy as np
 
 from ligen_py.errors import InputError
-from ligen_py.sequences.fasta import BOM, open_unpacked
+from ligen_py.unpacking import BOM, opened
 
 NAMES = ("gene_name", "gene", "Name", "gene_id", "locus_tag")
 """Attributes that name a line's gene, the best first."""
@@ -269,7 +269,7 @@ def _above(parents: tuple[str, ...], known: dict[str, _Parent]) -> list[_Parent]
 
 def _lines(path: Path) -> Iterator[tuple[int, list[str]]]:
     """Numbers and words of the lines that are no comments; GFF3's sequences are left out."""
-    with open_unpacked(path) as stream:
+    with opened(path) as stream:
         for number, line in enumerate(_every_line(stream), start=1):
             if line.startswith(b"##FASTA"):
                 return

@@ -31,9 +31,10 @@ from ligen_py import granted
 from ligen_py.errors import InputError
 from ligen_py.sequences import twobit
 from ligen_py.sequences.digests import AT_ONCE, Known, sync
-from ligen_py.sequences.fasta import BOM, WHITE, open_unpacked, refuse_utf16
+from ligen_py.sequences.fasta import WHITE
 from ligen_py.sequences.iupac import SETS
 from ligen_py.sequences.planes import WORD, Genome, layout
+from ligen_py.unpacking import BOM, compression, refuse_bare_returns, refuse_utf16, unpacked
 
 log = logging.getLogger("ligen_py")
 
@@ -350,14 +351,13 @@ def _require_names(files: Sequence[Path], bodies: Sequence[Body]) -> None:
 def _bytes_of(path: Path) -> Iterator[mmap.mmap]:
     """The bytes of a file without its compression: mapped, from a temporary file if need be."""
     with ExitStack() as stack:
-        source: Any = stack.enter_context(open_unpacked(path))
-        try:
-            source.fileno()
-        except OSError:  # compressed
-            unpacked = stack.enter_context(tempfile.TemporaryFile())
-            shutil.copyfileobj(source, unpacked, 1 << 24)
-            unpacked.flush()
-            source = unpacked
+        if compression(path):
+            source: Any = stack.enter_context(tempfile.TemporaryFile())
+            with unpacked(path, genome=True) as stream:
+                shutil.copyfileobj(stream, source, 1 << 24)
+            source.flush()
+        else:
+            source = stack.enter_context(path.open("rb"))
         size = os.fstat(source.fileno()).st_size
         if size == 0:
             raise InputError(f"{path}: is empty; give a FASTA or .2bit file")
@@ -381,9 +381,8 @@ def _bodies(
     ):
         line = text.find(b"\n", start, end)
         line = end if line < 0 else line
+        refuse_bare_returns(path, text[start + 1 : line])
         header = text[start + 1 : line].strip(b" \t\r\n").decode("utf-8", "replace")
-        if "\r" in header:
-            raise InputError(f"{path}: its lines end with bare carriage returns; convert the file")
         if "\0" in header:
             raise InputError(
                 f"{path}: the header of {header!r} has a zero byte; copy the file again"

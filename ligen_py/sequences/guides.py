@@ -13,6 +13,7 @@ from typing import NamedTuple
 from ligen_py.errors import InputError
 from ligen_py.sequences.fasta import read_fasta
 from ligen_py.sequences.iupac import BASES, fault_of
+from ligen_py.unpacking import BOM
 
 log = logging.getLogger("ligen_py")
 
@@ -220,7 +221,7 @@ def read_guides(path: Path) -> list[Listed]:
     spaces, with or without a header line. Cells may have quotes. Ids may repeat; order is kept.
     """
     with path.open("rb") as stream:
-        head = stream.read(1 << 10).removeprefix(b"\xef\xbb\xbf").lstrip()
+        head = stream.read(1 << 10).removeprefix(BOM).lstrip()
     if head.startswith(b">"):
         return [
             Listed(name, _upper(sequence.decode("latin-1")), None, f"record {name}")

@@ -21,7 +21,6 @@ from ligen_py.campaign.workplan import Workplan
 from ligen_py.chain import STAGES
 from ligen_py.engine.scoring.scores import best_poses, pose_scores
 from ligen_py.errors import InputError, OutputError
-from ligen_py.molecules.library.lines import compression
 from ligen_py.molecules.library.reading import WHOLE, Columns, Part, Record
 from ligen_py.molecules.library.reading import records as records_of
 from ligen_py.records.column import Kind
@@ -41,6 +40,7 @@ from ligen_py.store.campaign.reader import open_campaign
 from ligen_py.store.files.read import groups_in, read, run_record
 from ligen_py.store.files.some_ligands import write_some
 from ligen_py.store.files.terms import read_terms
+from ligen_py.unpacking import compression
 from ligen_py.verification.causes import first_of
 from ligen_py.verification.config import file_faults
 

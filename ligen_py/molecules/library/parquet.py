@@ -9,7 +9,6 @@ from typing import Any
 
 from ligen_py.errors import InputError
 from ligen_py.molecules.library.columns import find, find_name, find_smiles
-from ligen_py.molecules.library.lines import RATIO_GRACE, RATIO_LIMIT, compression, unpacked
 from ligen_py.molecules.library.record import (
     Columns,
     Part,
@@ -18,6 +17,7 @@ from ligen_py.molecules.library.record import (
     extra_text,
     smiles_record,
 )
+from ligen_py.unpacking import RATIO_GRACE, RATIO_LIMIT, compression, unpacked
 
 BATCH = 1024
 """Rows that are unpacked at a time."""

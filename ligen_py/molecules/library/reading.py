@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from ligen_py.formats import format_of
-from ligen_py.molecules.library.lines import compression
 from ligen_py.molecules.library.parquet import parquet_records, parquet_rows
 from ligen_py.molecules.library.record import GUESSED, WHOLE, Columns, Part, Record, clean_name
 from ligen_py.molecules.library.sdf_mol2 import mol2_blocks, mol2_record, sdf_blocks, sdf_record
 from ligen_py.molecules.library.smiles_csv import layout_of, row_record, rows
+from ligen_py.unpacking import compression
 
 __all__ = ["GUESSED", "WHOLE", "Columns", "Part", "Record", "clean_name", "count", "records"]
 

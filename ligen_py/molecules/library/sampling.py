@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from itertools import islice
 
 from ligen_py.formats import LibraryFile, format_of
-from ligen_py.molecules.library.lines import compression
 from ligen_py.molecules.library.reading import WHOLE, Columns, Part, Record, records
+from ligen_py.unpacking import compression
 
 PIECES, PIECE = 8, 250
 """Places of a file that are looked at, at most, and molecules of each, at least."""

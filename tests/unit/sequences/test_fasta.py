@@ -8,6 +8,7 @@ from pathlib import Path
 import pyarrow
 import pytest
 
+from ligen_py import unpacking
 from ligen_py.errors import InputError
 from ligen_py.sequences import fasta
 from ligen_py.sequences.fasta import FastaRecord, read_fasta
@@ -49,6 +50,16 @@ def test_every_form_gives_the_same_records(tmp_path: Path, form: Callable[[bytes
     assert list(read_fasta(saved(tmp_path, form(TEXT)))) == RECORDS
 
 
+@pytest.mark.parametrize("packed", [gzip.compress, bz2.compress, zstd])
+def test_a_bomb_is_stopped(
+    tmp_path: Path, packed: Callable[[bytes], bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(unpacking, "RATIO_GRACE", 1 << 20)
+    path = saved(tmp_path, packed(b">a\n" + b"M" * (1 << 24)))
+    with pytest.raises(InputError, match=r"some\.fa: more than 400 bytes come out of each"):
+        list(read_fasta(path))
+
+
 @pytest.mark.parametrize("size", range(1, 12))
 def test_blocks_may_end_anywhere(
     tmp_path: Path, size: int, monkeypatch: pytest.MonkeyPatch
@@ -74,6 +85,7 @@ def test_names_and_headers(tmp_path: Path) -> None:
         (b" \n\n", "contains no sequences"),
         (b"MKVLAW\n", "does not begin with '>'"),
         ("\ufeff>a\nMK\n".encode("utf-16-le"), "UTF-16"),
+        (">a\nMK\n".encode("utf-16-le"), "UTF-16"),
         (b">a\rMK\r", "bare carriage returns"),
         (b">a\nMK\n>b\0c\nMK\n", "header of record 2 has a zero byte"),
         (b">" + b"x" * (fasta.HEADER_LIMIT + 1), "header of record 1"),
@@ -87,6 +99,7 @@ def test_names_and_headers(tmp_path: Path) -> None:
         "blank-lines",
         "no-header",
         "utf-16",
+        "utf-16-unmarked",
         "carriage-returns",
         "zero-byte",
         "long-header",

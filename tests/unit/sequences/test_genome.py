@@ -1,5 +1,6 @@
 """A genome is the same however its files are written."""
 
+import bz2
 import errno
 import gzip
 import logging
@@ -13,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from ligen_py import unpacking
 from ligen_py.errors import InputError
 from ligen_py.sequences import digests
 from ligen_py.sequences import genome as module
@@ -287,6 +289,21 @@ def test_a_file_that_has_not_changed_is_not_hashed_again(
     assert known.digest(path) is None
 
 
+def test_runs_of_n_are_no_bomb_but_a_whole_file_of_them_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(unpacking, "RATIO_GRACE", 1 << 16)
+    monkeypatch.setattr(unpacking, "GENOME_GRACE", 1 << 20)
+    unknown = b">a\n" + b"N" * (1 << 24) + b"\n"
+    bases = np.random.default_rng(1).choice(np.frombuffer(b"ACGT", np.uint8), 1 << 18).tobytes()
+    path = tmp_path / "a.fa.bz2"
+    path.write_bytes(bz2.compress(unknown + b">b\n" + bases))
+    assert read_genome(path).lengths.tolist() == [1 << 24, 1 << 18]
+    path.write_bytes(bz2.compress(unknown))
+    with pytest.raises(InputError, match=r"a\.fa\.bz2: more than 2000 bytes come out of each"):
+        read_genome(path)
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [
@@ -294,6 +311,7 @@ def test_a_file_that_has_not_changed_is_not_hashed_again(
         (b">a\n>b\n\n", "has no base in any record"),
         (b"ACGT\n", "does not begin with '>'"),
         (">a\nACGT\n".encode("utf-16"), "is UTF-16 text; save it as UTF-8"),
+        (b">a\rACGT\r", r"bare carriage returns; convert the file, as with tr"),
         (b">a\nACGT\n>a b\nACGT\n", "two records are called 'a'"),
         (b">a\nACGT\nACEF\n", "a, base 7: 'E' is no letter of DNA"),
         (b">\nACGT\n", "record 1 has no name"),

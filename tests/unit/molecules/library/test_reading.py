@@ -11,6 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from pyarrow import parquet
 
+from ligen_py import unpacking
 from ligen_py.errors import InputError
 from ligen_py.molecules.library import lines, sdf_mol2
 from ligen_py.molecules.library.lines import NO_TEXT
@@ -122,12 +123,12 @@ def test_a_truncated_gzip_is_named(tmp_path: Path, cut: int) -> None:
 
 
 def test_a_gzip_bomb_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lines, "RATIO_GRACE", 1 << 20)
+    monkeypatch.setattr(unpacking, "RATIO_GRACE", 1 << 20)
     path = written(tmp_path, "a.smi.gz", gzip.compress(b"CCCCCCC name\n" * 1_000_000))
     with pytest.raises(InputError, match="bytes come out of each compressed byte"):
         names(path)
     path = written(tmp_path, "b.smi.gz", gzip.compress(b"C" * (1 << 25)))
-    monkeypatch.setattr(lines, "RATIO_GRACE", 1 << 26)
+    monkeypatch.setattr(unpacking, "RATIO_GRACE", 1 << 26)
     with pytest.raises(InputError, match="line 1 is longer than"):
         names(path)
 
