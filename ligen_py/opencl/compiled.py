@@ -10,13 +10,13 @@ import json
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from uuid import uuid4
 
 import pyopencl as cl
 from pyopencl.characterize import has_src_build_cache
 
 from ligen_py.opencl import runtimes
 from ligen_py.paths import cache_folder
+from ligen_py.whole_files import write_whole
 
 
 def compiled(
@@ -62,12 +62,4 @@ def _read(file: Path) -> tuple[str, bytes]:
 
 def _write(file: Path, log: str, binary: bytes) -> None:
     content = json.dumps(log).encode() + b"\n" + binary
-    file.parent.mkdir(parents=True, exist_ok=True)
-    # Not by `tempfile`: other users of a shared cache could not read it.
-    temporary = file.with_name(f".{uuid4().hex}")
-    try:
-        temporary.write_bytes(hashlib.sha256(content).hexdigest().encode() + b"\n" + content)
-        temporary.replace(file)
-    except OSError:
-        temporary.unlink(missing_ok=True)
-        raise
+    write_whole(file, hashlib.sha256(content).hexdigest().encode() + b"\n" + content)

@@ -19,6 +19,7 @@ from pathlib import Path
 
 from ligen_py import granted
 from ligen_py.paths import local_cache, temporary_cache, user_cache
+from ligen_py.whole_files import write_whole
 
 SYSTEM_VENDORS = Path("/etc/OpenCL/vendors")
 INTEL_LIBRARY = Path(sys.prefix) / "lib" / "libintelocl.so"
@@ -60,14 +61,10 @@ def _written(vendors: dict[str, str], cache: Path) -> Path:
     """A folder in a cache with these vendor files, and no others."""
     digest = hashlib.sha256(repr(sorted(vendors.items())).encode()).hexdigest()[:12]
     folder = cache / "ligen_py" / f"{OWN}{digest}"
-    folder.mkdir(parents=True, exist_ok=True)
     for name, text in vendors.items():
         target = folder / name
         if not target.exists() or target.read_text(encoding="utf-8") != text:
-            # Renamed into place: several processes may start at once.
-            temporary = folder / f".{name}.{os.getpid()}"
-            temporary.write_text(text, encoding="utf-8")
-            temporary.replace(target)
+            write_whole(target, text.encode())  # several processes may start at once
     return folder
 
 

@@ -1,13 +1,14 @@
 """SHA-256 of large files, which is not computed again while a file does not change."""
 
 import hashlib
-import os
 import re
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
+
+from ligen_py.whole_files import write_whole
 
 AT_ONCE = 8
 """Files that are read at a time."""
@@ -38,21 +39,9 @@ class Known:
             digest = hashlib.file_digest(stream, "sha256", _bufsize=BLOCK).hexdigest()
         # A change within the clock's step would go unseen, so a fresh file is not kept.
         if self._folder is not None and now - path.stat().st_ctime > 2 and key == _file_key(path):
-            self._keep(self._folder, key, digest)
+            with suppress(OSError):  # what cannot be kept is computed again next time
+                write_whole(self._folder / key, digest.encode())
         return digest
-
-    @staticmethod
-    def _keep(folder: Path, key: str, digest: str) -> None:
-        """A digest that cannot be kept is computed again next time."""
-        temporary = folder / f".{os.getpid()}.{key}"
-        with suppress(OSError):
-            folder.mkdir(parents=True, exist_ok=True)
-            temporary.write_text(digest)
-            sync(temporary)
-            temporary.replace(folder / key)
-            sync(folder)
-        with suppress(OSError):
-            temporary.unlink(missing_ok=True)
 
     def hash_all(self, paths: Sequence[Path]) -> list[str]:
         """Read several files at once for their digests."""
@@ -64,12 +53,3 @@ def _file_key(path: Path) -> str:
     status = path.stat()
     facts = path.resolve(), status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino
     return hashlib.sha256(repr(facts).encode()).hexdigest()[:32]
-
-
-def sync(path: Path) -> None:
-    """Wait until a file or a folder is on disk: a power failure must not leave half of a cache."""
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

@@ -30,11 +30,12 @@ import numpy as np
 from ligen_py import granted
 from ligen_py.errors import InputError
 from ligen_py.sequences import twobit
-from ligen_py.sequences.digests import AT_ONCE, Known, sync
+from ligen_py.sequences.digests import AT_ONCE, Known
 from ligen_py.sequences.fasta import WHITE
 from ligen_py.sequences.iupac import SETS
 from ligen_py.sequences.planes import WORD, Genome, layout
 from ligen_py.unpacking import BOM, compression, refuse_bare_returns, refuse_utf16, unpacked
+from ligen_py.whole_files import sync
 
 log = logging.getLogger("ligen_py")
 

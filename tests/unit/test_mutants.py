@@ -154,7 +154,7 @@ def test_mutants_are_killed_by_a_test_that_fails_and_by_nothing_else(tmp_path: P
 
 
 SAMPLE = (
-    ("ligen_py/store/files/temporary.py", "_sync(temporary, os.fsync)", "-> None"),
+    ("ligen_py/store/files/temporary.py", "sync(temporary)", "-> None"),
     ("ligen_py/store/files/seal.py", "_digest(path, size - LENGTH)", "!= -> =="),
     ("ligen_py/engine/scoring/ranking.py", "new[:1] = values[0] != last", "!= -> =="),
     ("ligen_py/engine/functions/vina/constants.py", "I=2.2", "2.2 -> 2.42"),

@@ -10,12 +10,13 @@ import os
 import re
 import socket
 import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 from threading import Lock
 
 from ligen_py.errors import InputError, OutputError
+from ligen_py.whole_files import sync
 
 SUFFIX = ".part"
 
@@ -64,32 +65,24 @@ def publish(files: Iterable[tuple[Path, Path]]) -> None:
         umask = os.umask(0)
         os.umask(umask)
     for temporary, _ in pairs:
-        _sync(temporary, os.fsync)
+        sync(temporary)
     for temporary, path in pairs:
         temporary.chmod(0o666 & ~umask)
         temporary.replace(path)
     for folder in {path.parent for _, path in pairs}:
         # A name can get lost in a power failure as contents can; some file systems cannot sync it.
         with suppress(OSError):
-            _sync(folder, os.fsync)
+            sync(folder)
 
 
 def publish_folder(temporary: Path, path: Path) -> Path:
     """Give a folder its name after all of it, and then the name, are on disk; returns `path`."""
     for part in (*temporary.rglob("*"), temporary):
-        _sync(part, os.fsync)
+        sync(part)
     temporary.rename(path)
     with suppress(OSError):  # as in `publish`
-        _sync(path.parent, os.fsync)
+        sync(path.parent)
     return path
-
-
-def _sync(path: Path, sync: Callable[[int], None]) -> None:
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        sync(handle)
-    finally:
-        os.close(handle)
 
 
 def _alive(process: int) -> bool:
