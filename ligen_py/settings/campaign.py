@@ -4,7 +4,6 @@ python -m ligen_py.settings.campaign > workflow/config.schema.json
 """
 
 import json
-from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
 import pydantic
@@ -12,10 +11,8 @@ from pydantic import Field, model_validator
 
 from ligen_py.paths import network_folder
 from ligen_py.settings.aggregate import AggregateSettings
-from ligen_py.settings.check import check
 from ligen_py.settings.controls import Control
 from ligen_py.settings.dock import DockSettings
-from ligen_py.settings.document import read_document
 from ligen_py.settings.export import ExportSettings
 from ligen_py.settings.filter import FilterSettings
 from ligen_py.settings.lga import LgaSettings
@@ -301,15 +298,6 @@ class Campaign(Method):
                 "target stored; raise it, or export fewer"
             )
         return self
-
-
-def load_campaign(path: Path) -> Campaign:
-    """Read and check a campaign's config file.
-
-    Raises InputError that names the file, the line, the key and what is allowed there.
-    """
-    document = read_document(path)
-    return check(Campaign, document.values, document.source)
 
 
 def schema() -> str:

@@ -19,10 +19,10 @@ from ligen_py.molecules.receptor.site import read_heavy_atoms
 from ligen_py.molecules.receptor.structure import read_atoms
 from ligen_py.provenance import Run
 from ligen_py.records.ligands import LIGANDS
-from ligen_py.settings.campaign import load_campaign
 from ligen_py.settings.parse import ParseSettings
 from ligen_py.store.files.read import read
 from ligen_py.store.files.write import write
+from tests.config_file import settings_in
 from tests.fuzz.damage import alone, damaged, fuzz
 from tests.fuzz.test_libraries import MOL2, SETTINGS
 from tests.placed import started
@@ -84,7 +84,7 @@ def test_reference_ligands(name: str, seed: bytes, data: st.DataObject) -> None:
 @fuzz
 @given(content=damaged(CONFIG))
 def test_campaigns(content: bytes) -> None:
-    said = alone(refusal, load_campaign, content, "c.yaml")
+    said = alone(refusal, settings_in, content, "c.yaml")
     assert not said or "c.yaml" in said
 
 
@@ -116,7 +116,7 @@ def test_result_files(content: bytes) -> None:
 WHOLE = [
     *((read_atoms, *file) for file in STRUCTURES),
     *((read_heavy_atoms, *file) for file in LIGANDS_OF_SITES),
-    (load_campaign, "c.yaml", CONFIG),
+    (settings_in, "c.yaml", CONFIG),
     (read_groups, "l.h5", LIGANDS_FILE),
 ]
 

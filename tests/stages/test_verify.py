@@ -29,7 +29,6 @@ from ligen_py.provenance import file_digest
 from ligen_py.records.column import Kind
 from ligen_py.records.kinds import KINDS
 from ligen_py.records.ledger import Reason, Status
-from ligen_py.settings.campaign import load_campaign
 from ligen_py.settings.document import read_document
 from ligen_py.store.campaign.manifest import Manifest, read_manifest
 from ligen_py.store.files import read as reading
@@ -89,7 +88,7 @@ def described(mini: Mini, **changes: object) -> list[str]:
     """Flags that compare with this config, in a campaign whose manifest is the workflow's own."""
     path = mini.folder / "c.yaml"
     path.write_text(yaml.safe_dump(CONFIG | changes))
-    plan = Workplan.of(load_campaign(path).model_dump(), str(path), mini.folder)
+    plan = Workplan.of(*read_document(path), mini.folder)
     mini.manifest.write_text(plan.manifest(str(mini.folder / "results")).text())
     merged(mini)
     return ["--config", str(path), *NOTHING_DOCKED]

@@ -8,7 +8,7 @@ import pytest
 
 from ligen_py.campaign.workplan import Workplan
 from ligen_py.errors import InputError
-from ligen_py.settings.campaign import load_campaign
+from ligen_py.settings.document import read_document
 
 PACKAGE = Path(__file__).parents[2] / "ligen_py"
 HOSTILE = 'a b\'; touch PWNED; $(touch PWNED) `touch PWNED` "x".sdf'
@@ -28,7 +28,7 @@ def test_yaml_runs_nothing(tmp_path: Path, document: str, monkeypatch: pytest.Mo
     monkeypatch.chdir(tmp_path)
     (tmp_path / "c.yaml").write_text(document)
     with pytest.raises(InputError, match=r"c\.yaml: line 1, column \d+: not YAML"):
-        load_campaign(tmp_path / "c.yaml")
+        read_document(tmp_path / "c.yaml")
     assert [path.name for path in tmp_path.iterdir()] == ["c.yaml"]
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from ligen_py import cli
 from ligen_py.errors import InputError
-from ligen_py.settings.campaign import PRESETS, Campaign, Method, load_campaign
+from ligen_py.settings.campaign import PRESETS, Campaign, Method
 from ligen_py.settings.check import check
 from ligen_py.settings.dock import DockSettings
 from ligen_py.settings.flags import flags
@@ -18,6 +18,7 @@ from ligen_py.settings.refine import RefineSettings
 from ligen_py.settings.report import ReportSettings
 from ligen_py.settings.score import ScoreSettings
 from ligen_py.settings.section import Section
+from tests.config_file import settings_in
 
 SECTIONS = {
     name: field.default_factory
@@ -58,12 +59,12 @@ def test_names_with_spaces_and_quotes_survive_the_command_line() -> None:
 
 @pytest.mark.parametrize("path", sorted(CONFIG.rglob("*.yaml")), ids=lambda path: path.name)
 def test_every_config_in_the_project_is_good(path: Path) -> None:
-    campaign = load_campaign(path)
+    campaign = settings_in(path)
     assert campaign.targets or campaign.homologs
 
 
 def test_the_example_shows_every_default() -> None:
-    example = load_campaign(CONFIG / "config.yaml")
+    example = settings_in(CONFIG / "config.yaml")
     for name in set(SECTIONS) - {"report"}:
         assert getattr(example, name) == SECTIONS[name](), name
         assert getattr(example, name).model_fields_set == set(SECTIONS[name].model_fields), name
@@ -305,7 +306,7 @@ def test_a_bad_config_file_is_named(tmp_path: Path, content: bytes | None, words
     if content is not None:
         path.write_bytes(content)
     with pytest.raises(InputError, match=words) as caught:
-        load_campaign(path)
+        settings_in(path)
     assert str(path) in str(caught.value)
 
 
@@ -353,7 +354,7 @@ def test_a_bad_line_is_named(tmp_path: Path, old: str, new: str, words: str) -> 
     path = tmp_path / "c.yaml"
     path.write_text(FILE.replace(old, new, 1) if old else FILE)
     with pytest.raises(InputError) as caught:
-        load_campaign(path)
+        settings_in(path)
     assert str(caught.value).startswith(f"{path}: ")
     assert words in str(caught.value)
 
@@ -364,7 +365,7 @@ def test_keys_of_an_anchor_may_be_taken_again(tmp_path: Path) -> None:
         "targets:\n  a: &a {receptor: r, site: {cavity: 1}}\n  b: {<<: *a, receptor: q}\n"
         "libraries: {l: {file: f}}\n"
     )
-    assert load_campaign(path).targets["b"].receptor == "q"
+    assert settings_in(path).targets["b"].receptor == "q"
 
 
 def test_a_bad_flag_is_named_as_it_is_typed() -> None:
@@ -390,4 +391,4 @@ def test_a_byte_order_mark_and_windows_lines_are_no_matter(tmp_path: Path) -> No
     path = tmp_path / "c.yaml"
     text = "targets:\r\n  t: {receptor: r, site: {ligand: l}}\r\nlibraries:\r\n  l: {file: f}\r\n"
     path.write_text(text, encoding="utf-8-sig", newline="")
-    assert load_campaign(path).libraries["l"].file == "f"
+    assert settings_in(path).libraries["l"].file == "f"
