@@ -114,7 +114,7 @@ def files_of(path: Path) -> list[Path]:
     return genomes
 
 
-def read_genome(path: Path, cache: Path | None = None, threads: int | None = None) -> Genome:
+def read_genome(path: Path, cache: Path | None = None) -> Genome:
     """A genome, from the cache folder where it has been read before; otherwise it goes there.
 
     Files are known by their content: by SHA-256, or where path, size and times of a file are those
@@ -140,7 +140,7 @@ def read_genome(path: Path, cache: Path | None = None, threads: int | None = Non
     hashing.shutdown(wait=False)
     with (
         _new_home(cache) as home,
-        ThreadPoolExecutor(threads or min(THREADS, granted.cores())) as pool,
+        ThreadPoolExecutor(min(THREADS, granted.cores())) as pool,
     ):
         genome = _read(files, pool, home)
     genome = replace(genome, digest=lambda: together([one.result() for one in hashed]))
