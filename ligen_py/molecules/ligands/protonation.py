@@ -715,22 +715,23 @@ def _set(atom: Chem.Atom, charge: int, hydrogens: int) -> None:
     atom.SetNumExplicitHs(hydrogens)
 
 
-def protonated(
-    mol: Chem.Mol, ph: float, least: float, limit: int, known: str = ""
-) -> list[Protomer]:
+def protonated(mol: Chem.Mol, ph: float, least: float, limit: int) -> list[Protomer]:
     """The states of a molecule at a pH, the most populated first; at least one.
 
     Those whose share of the molecules is below `least` are left out, and those beyond `limit`. The
     populations are shares of all states. Heavy atoms keep their numbers and coordinates; explicit
-    hydrogens become implicit. `known` is the molecule's SMILES, where its caller has it.
+    hydrogens become implicit.
     """
-    return at_once(protonating(mol, ph, least, limit, known))
+    return at_once(protonating(mol, ph, least, limit))
 
 
 def protonating(
     mol: Chem.Mol, ph: float, least: float, limit: int, known: str = ""
 ) -> Steps[list[Protomer]]:
-    """`protonated`, with a pause after each step."""
+    """`protonated`, with a pause after each step.
+
+    `known` is the molecule's SMILES, where its caller has it.
+    """
     base = neutral(Chem.RemoveHs(mol) if 1 in surroundings(mol).element else mol)
     drawn = known if known and base is mol else Chem.MolToSmiles(base)
     yield None
