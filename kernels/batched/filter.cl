@@ -1,12 +1,12 @@
 // filter: which poses of a ligand are worth a chemical score, the sort and clip of LiGen's
 // Algorithm 1 (Crisci et al. 2024), in two kernels.
 //
-// place   one sub-group a pose: coordinates from the genotype
-// select  one sub-group a ligand: sort by geometric score, cluster, order, clip
+// place         one sub-group a pose: coordinates from the genotype
+// select_poses  one sub-group a ligand: sort by geometric score, cluster, order, clip
 //
-// All atoms here are heavy ones. `select` sorts indexes only and never moves coordinates. Work is
-// in local memory, one entry a pose; the final order is cluster representatives, other bump-free
-// poses, bumped poses, each by falling score, equal scores by rising index.
+// All atoms here are heavy ones. `select_poses` sorts indexes only and never moves coordinates.
+// Work is in local memory, one entry a pose; the final order is cluster representatives, other
+// bump-free poses, bumped poses, each by falling score, equal scores by rising index.
 //
 // NumPy twin: ligen_py/engine/filtering/reference.py.
 

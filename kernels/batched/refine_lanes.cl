@@ -7,7 +7,7 @@
 //   lane         pose first + lane, then first + lane + all lanes, ...
 //
 // All that a lane keeps by atom, torsion or degree of freedom is in its scratch memory; the host
-// counts it (`scratch_reals` in ligen_py/engine/refinement/batched.py).
+// counts it (`scratch_reals` in ligen_py/engine/refinement/packing.py).
 //
 // NumPy twin: ligen_py/engine/refinement/reference.py.
 

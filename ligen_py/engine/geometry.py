@@ -146,7 +146,7 @@ def turn_far_side(
 ) -> np.ndarray:
     """Turn the far side of (..., atoms, 3) about a bond; a new array.
 
-    `axis` are the near and far atom, `limits` one row of `records.Ligands.torsion_range`.
+    `axis` are the near and far atom, `limits` one row of `Ligands.torsion_range`.
     """
     near, far = xyz[..., axis[0], :], xyz[..., axis[1], :]
     matrix = rotation(unit((far - near) * inverse_length), cosine, sine)
@@ -262,7 +262,7 @@ def rebuild(
     Args:
         xyz: start conformer (atoms, 3), Angstrom, float32.
         axis: near and far atom of each torsion (torsions, 2).
-        ranges: heavy atoms and hydrogens of each far side (torsions, 4), as in `records.Ligands`.
+        ranges: heavy atoms and hydrogens of each far side (torsions, 4), as in `Ligands`.
         torsion: rotation of each far side (..., torsions), degrees.
         quaternion: rotation of the root piece (..., 4).
         translation: image of the conformer's origin (..., 3), Angstrom.

@@ -27,6 +27,9 @@ HOUSE = ("ligen_py", "kernels", "workflow", "tests", "benchmarks", "docs", "conf
 
 PLACEHOLDER = re.compile(r"[A-Z]{3,}(?!\.md)|[*<>{}…]|\.\.\.")
 
+KERNELS = sorted((ROOT / "kernels").rglob("*.cl*"))
+SOURCES = [*MODULES, *KERNELS]
+
 each_document = pytest.mark.parametrize(
     "path", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT))
 )
@@ -93,6 +96,9 @@ def test_files_and_symbols_exist(path: Path) -> None:
 
 def symbol_exists(file: Path, symbol: str) -> bool:
     text = file.read_text(encoding="utf-8")
+    if file.suffix in (".cl", ".clh"):
+        declared = rf"#define {symbol}\b|^\w[\w *]* \*?{symbol}\(|[\w,}}] \*?{symbol}[,;)]"
+        return re.search(declared, text, re.M) is not None
     if file.suffix != ".py":
         return re.search(rf"\b{re.escape(symbol)}\b", text) is not None
     body: list[ast.stmt] = ast.parse(text).body
@@ -109,6 +115,28 @@ def names_of(item: ast.stmt) -> list[str]:
         return [item.name]
     targets = getattr(item, "targets", [getattr(item, "target", None)])
     return [target.id for target in targets if isinstance(target, ast.Name)]
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_what_a_source_says_of_another_one_is_true(path: Path) -> None:
+    """In comments and docstrings: paths, and `name` in FILE, name() of FILE, MACRO in FILE."""
+    text = re.sub(r"\n\s*(?://|#)?\s*", " ", path.read_text(encoding="utf-8"))
+    named = rf"(?<![\w./])((?:{'|'.join(HOUSE)})/[\w*/-]+\.(?:clh?|md|py|smk))\b"
+    for name in re.findall(named, text):
+        assert list(ROOT.glob(name)), f"{name}: no such file"
+    symbol = r"(?:`([\w.]+)`|\b(\w+)\(\)|\b([A-Z][A-Z_]+))"
+    for *one, name in re.findall(symbol + r" (?:in|of) ([\w*/]+\.(?:clh?|py))\b", text):
+        files = [file for root in (ROOT, path.parent) for file in root.glob(name)]
+        files += (ROOT / "kernels").rglob(name)
+        word = "".join(one)
+        assert any(symbol_exists(file, word) for file in files), f"{word}: not made in {name}"
+
+
+@pytest.mark.parametrize("path", KERNELS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_where_a_file_begins_with_a_list_of_kernels_these_are_its_own(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    listed = re.findall(r"^// (\w+) {2,}\S", text, re.M)
+    assert not listed or listed == re.findall(r"\b(?:KERNEL|__kernel) void (\w+)", text)
 
 
 @cache

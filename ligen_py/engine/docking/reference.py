@@ -19,7 +19,7 @@ SHIFTS = [(m // 9 - 1, m // 3 % 3 - 1, m % 3 - 1) for m in ((c + 13) % 27 for c 
 
 @dataclass(frozen=True)
 class Ligand:
-    """One ligand's heavy atoms in box units, as `problem_t` in dock.cl."""
+    """One ligand's heavy atoms in box units, as `problem_t` in search.clh."""
 
     xyz: np.ndarray
     radius: np.ndarray

@@ -20,7 +20,7 @@ from ligen_py.settings.dock import DockSettings
 from ligen_py.settings.filter import FilterSettings
 
 FOUND_BYTES, RECORD_BYTES = 44, 64
-"""Bytes of a pose in `Found` and in `records.Poses`, without its torsions."""
+"""Bytes of a pose in `Found` and in `Poses`, without its torsions."""
 
 FREE_POCKET_BUMPS = FilterSettings().max_pocket_bumps
 """Heavy atoms in the receptor's core of a pose that ranks as free of bumps: the filter's default,

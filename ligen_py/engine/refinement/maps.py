@@ -18,7 +18,7 @@ GRID = np.dtype(
     + [(name, "i4") for name in ("stride_x", "stride_y", "stride_map")]
     + [(name, "i4") for name in ("cells_x", "cells_y", "cells_z", "unused")]
 )
-"""The grid of all maps, as `grid_t` in energy.clh."""
+"""The grid of all maps, as `grid_t` in chemical_grid.clh."""
 
 
 @dataclass(frozen=True)

@@ -47,7 +47,7 @@ FLAT = (int(Chem.HybridizationType.SP2), int(Chem.HybridizationType.SP))
 
 @dataclass(frozen=True)
 class Torsions:
-    """A molecule's rotatable bonds in docking order, as columns of `records.Ligands`."""
+    """A molecule's rotatable bonds in docking order, as columns of `Ligands`."""
 
     axes: np.ndarray
     """(torsions, 2): atoms of the bond, the root's side first."""

@@ -263,12 +263,12 @@ def pair_mask(bond: np.ndarray, far_sides: np.ndarray, heavy: int) -> np.ndarray
 
     Args:
         bond: bonded atoms (bonds, 2), heavy atoms first.
-        far_sides: ranges of each torsion (torsions, 4), depth first, as in `records.Ligands`.
+        far_sides: ranges of each torsion (torsions, 4), depth first, as in `Ligands`.
         heavy: number of heavy atoms.
 
     Returns:
         uint32 words, ceil(heavy / 32) per heavy atom, bit j % 32 of word j // 32 for partner j;
-        the layout of `records.Ligands.pair_mask`.
+        the layout of `Ligands.pair_mask`.
     """
     bond = bond[bond.max(axis=1, initial=0) < heavy]
     return pair_masks(bond, far_sides, np.array([heavy]), np.array([len(far_sides)]))

@@ -16,18 +16,18 @@ from ligen_py.molecules.typing.input import LigandAtoms
 
 @dataclass(frozen=True)
 class State:
-    """One row of `records.Ligands`: a form of a molecule with a start conformer."""
+    """One row of `Ligands`: a form of a molecule with a start conformer."""
 
     outline: Outline
     """Atoms in docking order."""
     partial: np.ndarray
     """f8 (atoms,): Gasteiger charges, which need the molecule."""
     shape: dict[str, np.ndarray]
-    """Its rows of those columns of `records.Ligands` that do not follow from the outline."""
+    """Its rows of those columns of `Ligands` that do not follow from the outline."""
 
     @property
     def columns(self) -> dict[str, np.ndarray]:
-        """Its rows of all columns of `records.Ligands`, offsets and entry apart."""
+        """Its rows of all columns of `Ligands`, offsets and entry apart."""
         return columns_of([self])["ligands"]
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -128,7 +128,7 @@ Columns = dict[str, dict[str, np.ndarray]]
 def columns_of(states: Sequence[State]) -> Columns:
     """The columns of some states (at least one), offsets and entry apart.
 
-    Those of `records.Ligands`, and for every scoring function that has atom types those of its own
+    Those of `Ligands`, and for every scoring function that has atom types those of its own
     group; all states are typed at once.
     """
     graph = Graph.of_outlines([state.outline for state in states])

@@ -35,7 +35,7 @@ DONATES, ACCEPTS = 1, 2
 
 @dataclass(frozen=True)
 class Molecule:
-    """One ligand's columns of `records.Ligands`, and its pose's coordinates (atoms, 3) float32."""
+    """One ligand's columns of `Ligands`, and its pose's coordinates (atoms, 3) float32."""
 
     xyz: np.ndarray
     element: np.ndarray
