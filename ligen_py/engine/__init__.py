@@ -1,1 +1,1 @@
-"""The method: kernels' host code and their NumPy twins. Imports only opencl and records."""
+"""The method: kernels' host code and their NumPy twins, on arrays: no RDKit, no HDF5 files."""

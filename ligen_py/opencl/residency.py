@@ -13,7 +13,8 @@ REGISTERS, REGISTER_UNIT = 65_536, 8
 """Registers of a multiprocessor of NVIDIA's; a thread takes a multiple of the unit."""
 
 WARPS = 48
-"""Warps that every multiprocessor since compute capability 7.0 holds, if nothing else is short."""
+"""Warps of a multiprocessor that `resident` counts with, if nothing else is short. Since compute
+capability 7.0 all hold as many but those of 7.5 (`MOST_WARPS`), where the rest waits."""
 
 OTHER_GPU = 16
 """Sub-groups of one compute unit where a GPU reports nothing but its local memory."""

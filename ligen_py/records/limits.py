@@ -1,4 +1,7 @@
-"""What kernels and files take: settings, checks and macros have these limits from here."""
+"""What settings share with kernels, files and sequences: limits, letters of DNA, the form of names.
+
+Settings import nothing else of the records, so that whoever only checks a config loads no arrays.
+"""
 
 MAX_ATOMS = 256
 """Atoms of a ligand, hydrogens included."""
