@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ligen_py import cli, granted
-from ligen_py.best_poses import BestPoses, reference_poses
-from ligen_py.chunk import Chunk
+from ligen_py.aggregation.best_poses import BestPoses, reference_poses
+from ligen_py.aggregation.chunk import Chunk
+from ligen_py.aggregation.ranked import Molecules
 from ligen_py.engine.scoring.drift import Drift
 from ligen_py.errors import InputError
 from ligen_py.molecules.workers import each
 from ligen_py.provenance import Run
-from ligen_py.ranked import Molecules
 from ligen_py.redocking import redock
 from ligen_py.settings.aggregate import AggregateSettings
 from ligen_py.store.campaign.layout import Control

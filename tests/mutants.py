@@ -95,7 +95,7 @@ CONCERNED = {
     "stages/test_pick.py",
     "ligen_py/molecules/interactions": "unit/molecules/interactions stages/test_query.py "
     "stages/test_report.py",
-    "ligen_py/molecules": "unit/molecules stages/test_export.py unit/test_best_poses.py",
+    "ligen_py/molecules": "unit/molecules stages/test_export.py unit/aggregation",
     "ligen_py/store/files": "unit/store stages/test_dock.py",
     "ligen_py/store": "unit/store stages/test_aggregate.py stages/test_query.py "
     "stages/test_export.py stages/test_verify.py",
@@ -103,6 +103,7 @@ CONCERNED = {
     "stages/test_guides.py",
     "ligen_py/summary": "unit/summary stages/test_report.py stages/test_report_searches.py "
     "stages/test_query.py stages/test_compare.py stages/test_controls.py",
+    "ligen_py/aggregation": "unit/aggregation stages/test_aggregate.py",
     "ligen_py/verification": "stages/test_verify.py",
     "ligen_py": "unit stages",
     "kernels/sequences": "kernels/test_alignment.py kernels/test_offtargets.py",

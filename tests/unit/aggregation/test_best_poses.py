@@ -8,7 +8,7 @@ import pytest
 from rdkit import Chem
 
 from ligen_py import aggregate
-from ligen_py.best_poses import _gap
+from ligen_py.aggregation.best_poses import _gap
 from ligen_py.molecules.export import crystal_pose, heavy_atoms_of
 from ligen_py.molecules.stored import molecule_of, stored
 from ligen_py.records.functions.ad4 import Ad4Type
