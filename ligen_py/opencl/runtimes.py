@@ -63,7 +63,7 @@ def _written(vendors: dict[str, str], cache: Path) -> Path:
     folder = cache / "ligen_py" / f"{OWN}{digest}"
     for name, text in vendors.items():
         target = folder / name
-        if not target.exists() or target.read_text(encoding="utf-8") != text:
+        if not target.exists() or target.read_bytes() != text.encode():
             write_whole(target, text.encode())  # several processes may start at once
     return folder
 

@@ -28,9 +28,10 @@ class Known:
         """The digest of a file that has not changed since, or None."""
         if self._folder is None:
             return None
-        entry = self._folder / _file_key(path)
-        digest = entry.read_text() if entry.is_file() else ""
-        return digest if re.fullmatch(r"[0-9a-f]{64}", digest) else None
+        digest = b""
+        with suppress(OSError):  # none yet, or of a user who lets no other read it
+            digest = (self._folder / _file_key(path)).read_bytes()
+        return digest.decode() if re.fullmatch(rb"[0-9a-f]{64}", digest) else None
 
     def hash(self, path: Path) -> str:
         """Read a file for its digest."""

@@ -184,6 +184,10 @@ def test_what_is_left_of_a_driver_is_passed_over(vendors: Path) -> None:
     runtimes.register()
     found = Path(os.environ["OCL_ICD_VENDORS"])
     assert sorted(path.name for path in found.iterdir()) == ["card.icd", "intel-from-pip.icd"]
+    (found / "card.icd").write_bytes(b"\xff")
+    os.environ["OCL_ICD_VENDORS"] = ""
+    runtimes.register()
+    assert (found / "card.icd").read_text() == "libcard.so.1\n"
 
 
 def test_a_cache_that_takes_nothing_hides_no_runtime(

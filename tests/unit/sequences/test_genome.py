@@ -285,6 +285,12 @@ def test_a_file_that_has_not_changed_is_not_hashed_again(
     now = time.time()
     monkeypatch.setattr(time, "time", lambda: now + 10)
     assert known.hash(path) == known.digest(path)
+    (entry,) = (tmp_path / "cache" / "digests").iterdir()
+    entry.write_bytes(b"\xff" * 64)
+    assert known.digest(path) is None
+    entry.unlink()
+    entry.mkdir()  # cannot be read, as a file of another user
+    assert known.digest(path) is None
     path.write_bytes(lines(61))
     assert known.digest(path) is None
 
