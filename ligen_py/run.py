@@ -288,7 +288,7 @@ def _require_writable(folder: Path) -> None:
                 file.write(b"x")
         except OSError as error:
             raise InputError(
-                f"{place}: cannot be written ({error.strerror}); name another folder: "
+                f"{place.absolute()}: cannot be written ({error.strerror}); name another folder: "
                 "--directory FOLDER"
             ) from error
 
@@ -395,9 +395,9 @@ def _why(folder: Path, before: dict[Path, int]) -> str:
     others = [path for path in changed if path not in stages]
     if any("--unlock" in path.read_text(encoding="utf-8", errors="replace") for path in others):
         return (
-            f"{folder}: another run works in this folder, or one was killed there; wait for it, "
-            "or, if none is running, type the same command with '-- --unlock' behind, then the "
-            "command itself"
+            f"{folder.absolute()}: another run works in this folder, or one was killed there; wait "
+            "for it, or, if none is running, type the same command with '-- --unlock' behind, then "
+            "the command itself"
         )
     for path in others:
         text = path.read_text(encoding="utf-8", errors="replace")

@@ -261,7 +261,7 @@ def test_a_config_that_fails_leaves_no_folder(
 
 
 def test_a_folder_that_cannot_be_written(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = tmp_path / "lib.smi" / "new"
     assert run.main([str(write(tmp_path)), "--directory", str(folder)]) == 1
@@ -270,7 +270,11 @@ def test_a_folder_that_cannot_be_written(
     (tmp_path / "results").symlink_to(tmp_path / "scratch-that-was-emptied")
     assert run.main([str(tmp_path / "c.yaml")]) == 1
     message = capsys.readouterr().err.splitlines()[-1]
-    assert f"{tmp_path / 'results'}: cannot be written (No such file or directory)" in message
+    said = f"{tmp_path / 'results'}: cannot be written (No such file or directory)"
+    assert said in message
+    monkeypatch.chdir(tmp_path)
+    assert run.main(["c.yaml"]) == 1
+    assert said in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(("given", "inside"), [(".", True), ("lib", False), ("*/*.smi", False)])

@@ -84,6 +84,14 @@ def test_a_run_beside_another_and_one_that_is_stopped_say_how_to_go_on(tmp_path:
     assert printed.splitlines()[-1].endswith("stopped as asked; the same command goes on from here")
 
 
+def test_a_folder_in_use_is_named_in_full(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    log = tmp_path / ".snakemake/log/run.log"
+    log.parent.mkdir(parents=True)
+    log.write_text("LockException: ... it can be removed with the --unlock argument.\n")
+    monkeypatch.chdir(tmp_path)
+    assert run._why(Path(), {}).startswith(f"{tmp_path}: another run works in this folder")
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGHUP])
 def test_a_run_without_a_terminal_that_is_stopped_leaves_no_lock(
     tmp_path: Path, number: signal.Signals
