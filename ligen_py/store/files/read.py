@@ -122,7 +122,9 @@ def _opened(path: Path, kind: Kind) -> h5py.File:
         with content_of(path, kind):
             _require_kind(path, file, kind, cure)
             if SEALED in file.attrs and not has_line(path):
-                raise InputError(f"{path}: damaged (its checksum is missing); {cure}")
+                raise InputError(
+                    f"{path}: damaged (another program has changed it, or its end was lost); {cure}"
+                )
         stack.pop_all()
     return file
 
