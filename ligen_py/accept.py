@@ -48,7 +48,12 @@ def run(inputs: Inputs, settings: AcceptSettings, device: str | None, output: Pa
         )
     if not passed:
         log.warning("%s", sentence)
-    write_texts(output.parent, {output.name: [f"{sentence}\n"]})
+    write_texts(output.parent, {output.name: text_of(sentence)})
+
+
+def text_of(sentence: str) -> bytes:
+    """What the file says, UTF-8: the sentence of the verdict."""
+    return f"{sentence}\n".encode()
 
 
 if __name__ == "__main__":

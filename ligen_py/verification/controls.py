@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from ligen_py import controls
+from ligen_py import accept, controls
 from ligen_py.campaign.workplan import Workplan
 from ligen_py.errors import InputError
 from ligen_py.provenance import file_digest
@@ -55,8 +55,9 @@ def verdict_faults(plan: Workplan, verdicts: list[Path]) -> Iterator[str]:
         except InputError as error:
             yield f"{path}: cannot be made again: {error}"
             continue
-        written = path, path.with_suffix(".txt")
-        for stored, text in zip(written, texts_of(verdict), strict=True):
+        written = path, path.with_suffix(".txt"), path.with_name("accepted.txt")
+        texts = *texts_of(verdict), accept.text_of(verdict.sentence)
+        for stored, text in zip(written, texts, strict=True):
             if not stored.is_file():
                 yield f"{stored}: is missing; 'ligen run CONFIG' makes it again"
             elif stored.read_bytes() != text:

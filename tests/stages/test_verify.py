@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 import yaml
 
-from ligen_py import aggregate, controls, verify
+from ligen_py import accept, aggregate, controls, verify
 from ligen_py.campaign.workplan import Workplan
 from ligen_py.chain import BETWEEN, SCREEN, STAGES
 from ligen_py.errors import OutputError, WorkerError
@@ -700,15 +700,20 @@ def test_the_controls_are_looked_at_too(mini: Mini, capsys: pytest.CaptureFixtur
     document = read_document(mini.folder / "c.yaml")
     plan = Workplan.of(document.values, document.source, mini.folder)
     verdict = results / "controls/dhfr/controls.json"
+    accepted = verdict.with_name("accepted.txt")
     with chdir(mini.folder):
         flags = shlex.split(plan.control_flags("dhfr"))
         assert controls.main([*flags, "--output", str(verdict), "--quiet"]) == 0
+        flags = ["--verdict", str(verdict), "--below", "warn"]
+        assert accept.main([*flags, "--output", str(accepted), "--quiet"]) == 0
     assert list(verdict_faults(plan, [verdict])) == []
     assert list(source_faults(plan, results)) == []
     text = verdict.with_suffix(".txt")
     text.write_text(text.read_text().replace("dhfr", "another"))
-    (fault,) = verdict_faults(plan, [verdict])
-    assert fault == f"{text}: is not what the files of its controls give"
+    accepted.write_text(accepted.read_text().replace("dhfr", "another"))
+    assert list(verdict_faults(plan, [verdict])) == [
+        f"{path}: is not what the files of its controls give" for path in (text, accepted)
+    ]
     cut(results / "scores/dhfr/actives-of-dhfr/1-of-1.h5")
     (results / "poses/dhfr/decoys-of-dhfr/1-of-1.h5").unlink()
     first, second = faults_of(mini, capsys, *words)

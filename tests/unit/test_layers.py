@@ -90,7 +90,7 @@ ALLOWED = {
     },
     "verification": {
         *FOR_STAGES,
-        *("campaign", "chain", "controls", "judging", "search_changes", "unpacking"),
+        *("accept", "campaign", "chain", "controls", "judging", "search_changes", "unpacking"),
     },
     "doctor": {"cli", "engine", "errors", "granted", "molecules", "opencl", "paths"},
     "tune": {"cli", "engine", "errors", "opencl", "records", "settings", "store"},
