@@ -154,10 +154,11 @@ def _files_faults(
     manifest: Manifest, controls: list[PartFiles], known: dict[tuple[str, ...], str]
 ) -> Iterator[str]:
     digests: dict[Path, str] = {}
+    unsound: set[Path] = set()
     for number, part in enumerate((*manifest.parts, *controls)):
         ranked = known if number < len(manifest.parts) else None
         with files_kept_open():
-            found = list(part_faults(part, ranked, digests))
+            found = list(part_faults(part, ranked, digests, unsound))
         yield from found
 
 

@@ -34,14 +34,18 @@ def missing_chunks(manifest: Manifest) -> Iterator[str]:
 
 
 def part_faults(
-    part: PartFiles, known: dict[tuple[str, ...], str] | None, digests: dict[Path, str]
+    part: PartFiles,
+    known: dict[tuple[str, ...], str] | None,
+    digests: dict[Path, str],
+    unsound: set[Path],
 ) -> Iterator[str]:
     """Checksums, content and provenance of the files of one part, and its ledger.
 
     `known` are those that the campaign file was made from; None for a part that it does not rank.
+    `digests` and `unsound` have the files of earlier parts, all and those that cannot be read, and
+    get those of this one: parts share ligands and pockets.
     """
     label = (part.place, part.library, part.ligands.stem)
-    sound = True
     for kind in FILES:
         path: Path = getattr(part, kind)
         if path in digests:
@@ -58,14 +62,17 @@ def part_faults(
             for record in groups_in(path, KINDS[kind]).values():
                 read(path, KINDS[kind], record)
         except InputError as error:
-            sound = False
+            unsound.add(path)
             yield str(error)
     for kind in RECORDED:
         path = getattr(part, kind)
+        if path in unsound:
+            continue
         if known is not None and known.get((*label, kind)) != digests[path]:
             yield f"{path}: is not the file that the campaign was made from"
-    if not sound:
+    if unsound.intersection(getattr(part, kind) for kind in FILES):
         return
+    sound = True
     try:
         for stage in SCREEN:
             path = getattr(part, stage.kind)

@@ -7,6 +7,7 @@ import shutil
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import chdir, redirect_stdout
+from dataclasses import replace
 from importlib import import_module
 from io import StringIO
 from pathlib import Path
@@ -30,7 +31,7 @@ from ligen_py.records.column import Kind
 from ligen_py.records.kinds import KINDS
 from ligen_py.records.ledger import Reason, Status
 from ligen_py.settings.document import read_document
-from ligen_py.store.campaign.manifest import Manifest, read_manifest
+from ligen_py.store.campaign.manifest import Manifest, PartFiles, read_manifest
 from ligen_py.store.files import read as reading
 from ligen_py.store.files.dropped import drop_rows
 from ligen_py.store.files.seal import seal
@@ -524,6 +525,31 @@ def test_what_follows_from_a_changed_part_is_one_fault(
         f"{ligands}: is not the file that the campaign was made from",
         f"{poses}: was not made from {ligands} as it is now (the first of 4 files)",
     ]
+
+
+def test_a_damaged_file_that_targets_share_is_one_fault(
+    mini: Mini, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What other targets have made from it is not looked at either."""
+    results, parts = mini.campaign.parent, mini.parts()
+    write_manifest(mini.manifest, [*parts, *(in_place_of_dhfr("hsp", part) for part in parts)])
+    for stage in SCREEN:
+        shutil.copytree(results / stage.kind / "dhfr", results / stage.kind / "hsp")
+    merged(mini)
+    assert faults_of(mini, capsys) == []
+    cut(parts[SECOND].ligands)
+    (fault,) = faults_of(mini, capsys)
+    assert fault.startswith("results/ligands/lib/2-of-2.h5: not a complete HDF5 file")
+
+
+def in_place_of_dhfr(target: str, part: PartFiles) -> PartFiles:
+    """The files of a part as another target's; ligands and pocket are the same."""
+    paths = {stage.kind: getattr(part, stage.kind) for stage in SCREEN}
+    moved = {
+        kind: path.parents[2] / target / path.parent.name / path.name
+        for kind, path in paths.items()
+    }
+    return replace(part, target=target, **moved)
 
 
 def test_what_follows_from_another_number_of_parts_is_one_fault(
