@@ -127,21 +127,24 @@ def _faults(options: argparse.Namespace, path: Path, plan: Workplan | None) -> I
         manifest = read_manifest(path).found_from(path)
         with open_campaign(options.campaign) as campaign:
             attributes, known = campaign.attributes, KnownFiles(campaign).digests
-        if manifest.digest() not in attributes["inputs"]:
-            yield f"{options.campaign}: was not made from {path} as it is now"
     except InputError as error:
         yield str(error)
         return
+    broken = []
+    if manifest.digest() not in attributes["inputs"]:
+        broken = [f"{options.campaign}: was not made from {path} as it is now"]
+    yield from broken
     yield from missing_chunks(manifest)
     if plan is not None:
         log.info("comparing with %s", plan.config.name)
         faults = config_faults(plan, options.campaign, path, manifest, attributes)
         yield from by_cause(faults, options.all)
         yield from source_faults(plan, options.campaign.parent)
-    controls = unlisted_parts(plan, options.campaign.parent) if plan else []
-    log.info("files and run records of %d parts", len(manifest.parts) + len(controls))
-    broken = list(by_cause(_files_faults(manifest, controls, known), options.all))
-    yield from broken
+    if not broken:
+        controls = unlisted_parts(plan, options.campaign.parent) if plan else []
+        log.info("files and run records of %d parts", len(manifest.parts) + len(controls))
+        broken = list(by_cause(_files_faults(manifest, controls, known), options.all))
+        yield from broken
     if broken:
         log.info("nothing is made again, since it would be made from these files")
         return

@@ -552,6 +552,18 @@ def in_place_of_dhfr(target: str, part: PartFiles) -> PartFiles:
     return replace(part, target=target, **moved)
 
 
+def test_what_follows_from_another_manifest_is_no_fault(
+    mini: Mini, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = described(mini)
+    lost_row(mini)
+    assert faults_of(mini, capsys, *words) == [
+        "results/campaign.h5: was not made from results/manifest.tsv as it is now",
+        "dhfr/lib/2-of-2: is not in the manifest",
+        "results/manifest.tsv: lacks the part dhfr/lib/2-of-2, by c.yaml",
+    ]
+
+
 def test_what_follows_from_another_number_of_parts_is_one_fault(
     mini: Mini, capsys: pytest.CaptureFixture[str]
 ) -> None:
