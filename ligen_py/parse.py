@@ -13,6 +13,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
+
 from ligen_py import cli, granted
 from ligen_py.errors import InputError
 from ligen_py.molecules.library.parsing import empty_columns, parse, summary
@@ -20,7 +22,7 @@ from ligen_py.molecules.library.reading import WHOLE, Columns, Part
 from ligen_py.molecules.ligands.shapes import check_file
 from ligen_py.paths import shapes_file
 from ligen_py.provenance import Input, Run
-from ligen_py.records.ligands import LIGANDS
+from ligen_py.records.ligands import LIGANDS, past_limits
 from ligen_py.settings.parse import ParseOptions
 from ligen_py.store.files.earlier import EarlierMolecules
 from ligen_py.store.files.write import write
@@ -71,8 +73,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         type=Path,
         metavar="FILE",
         help="shapes of rigid pieces, which processes share, or a folder for them; it changes "
-        "speed, never results, and may be deleted at any time (default: that of LIGEN_SHAPES, or "
-        "one in the user's cache)",
+        "speed, so results only of molecules near --time-limit, and may be deleted at any time "
+        "(default: that of LIGEN_SHAPES, or one in the user's cache)",
     )
     parser.add_argument(
         "--jobs",
@@ -123,6 +125,13 @@ def run(
     rate = len(library.entries.line) / seconds
     where = f"{inputs.input.name}, part {inputs.part}"
     log.info("%s: %s; %.1f records/s", where, summary(library.ledger), rate)
+    if count := np.count_nonzero(past_limits(library.entries, library.ledger)):
+        log.warning(
+            "%s: %d of them passed parse.time_limit (%g s) or parse.memory_limit (%d MiB), or "
+            "crashed their worker: they have one state and conformer, or failed; another run may "
+            "do otherwise; raise the limit to have all states",
+            *(where, count, settings.time_limit, settings.memory_limit),
+        )
     for column in empty_columns(columns, library.entries):
         log.warning("%s: no record has a value of '%s'; correct the name", where, column)
 

@@ -5,10 +5,10 @@ merges all parts anew, ranks the molecules again from the terms of their poses, 
 again, prepares the pockets again, and writes the exported molecules and the report again. Where
 networks judged poses, it chooses these again, and has the networks judge a sample again. It reads
 all names again from the libraries. The best molecules and a sample of the others are parsed and
-docked again, bit for bit. It compares the campaign with the config that the run kept beside it,
-or with the one that --config names: parts, targets, settings and effort. Prints each fault on a
-line of its own, also where many files have it; exit code 1 if there is one. What is made from
-faulty files is not looked at.
+docked again, bit for bit; what passed a limit of `parse` is docked only. It compares the campaign
+with the config that the run kept beside it, or with the one that --config names: parts, targets,
+settings and effort. Prints each fault on a line of its own, also where many files have it; exit
+code 1 if there is one. What is made from faulty files is not looked at.
 """
 
 import argparse

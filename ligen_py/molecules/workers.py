@@ -69,7 +69,7 @@ def ordered_map(
         items: read lazily, in this process.
         jobs: most worker processes, at least 1; none is started before there is work for it.
         time_limit: processor time for one item, in seconds; 0: any. Processor time, not the
-            clock's, so that a busy machine does not change results.
+            clock's, so that waiting for a busy machine does not count.
         lost: returns the result of an item that killed a worker, from the item, whether it ran out
             of time, and the worker's exit code: minus the signal's number, or OUT_OF_MEMORY.
         memory_limit: memory that a worker may allocate beyond its start, in MiB; 0: any.

@@ -6,9 +6,15 @@ import numpy as np
 
 from ligen_py.functions import typed_records
 from ligen_py.records.column import STRING, Bounds, Kind, Record, column
-from ligen_py.records.ledger import Ledger
+from ligen_py.records.ledger import Ledger, Reason
 from ligen_py.records.molecule import agree
 from ligen_py.records.properties import Properties
+
+SIMPLER = "in one state and conformer: all of them passed a limit, or crashed their worker"
+"""Begins the note of a molecule of which all states and conformers cost a worker its life."""
+
+CRASHED = "RDKit crashed"
+"""Begins the detail of a record of which one state and conformer crashed the worker, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +33,18 @@ class Entries(Record):
     note: np.ndarray = column(STRING, "entry", doc="what was removed, chosen or excluded, in words")
     extra: np.ndarray = column(
         STRING, "entry", doc="further columns of the input: a JSON object of texts, or empty"
+    )
+
+
+def past_limits(entries: Entries, ledger: Ledger) -> np.ndarray:
+    """Of which records a limit of time or memory, or a crash, has decided: bool (entry,).
+
+    On another machine, or with other shapes known, they may come out otherwise.
+    """
+    return (
+        np.array([note.startswith(SIMPLER) for note in entries.note], bool)
+        | np.array([detail.startswith(CRASHED) for detail in ledger.detail], bool)
+        | np.isin(ledger.reason, (Reason.TIMED_OUT, Reason.OUT_OF_MEMORY))
     )
 
 

@@ -60,7 +60,11 @@ class ParseSettings(Section):
     )
     seed: int = Field(1, ge=0, le=2**31 - 1, description="seed of conformers and stereoisomers")
     time_limit: float = Field(
-        20.0, gt=0, le=3600, description="longest processor time for one molecule, in seconds"
+        20.0,
+        gt=0,
+        le=3600,
+        description="longest processor time for one molecule, in seconds; beyond it one state and "
+        "conformer are tried, so this depends on the machine",
     )
     memory_limit: int = Field(
         1000, ge=100, le=1_000_000, description="most memory for one molecule, in MiB"

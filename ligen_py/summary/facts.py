@@ -10,6 +10,7 @@ import numpy as np
 
 from ligen_py.records.devices import device_class
 from ligen_py.records.ledger import Reason, Status
+from ligen_py.records.ligands import SIMPLER
 from ligen_py.records.scores import Check
 from ligen_py.store.campaign.judged import (
     CRYSTAL,
@@ -183,6 +184,8 @@ class Target:
     """None where no networks judged its best molecules."""
     devices: tuple[str, ...] = ()
     """One device of each class whose refined poses and scores the campaign contains."""
+    simpler: int = 0
+    """Scored molecules in one state and conformer, since all of them passed a limit of `parse`."""
 
 
 def networks_of(path: Path, campaign: Path) -> dict[str, Networks]:
@@ -243,6 +246,7 @@ def _target(
         lowest=float(edges[0]),
         highest=float(edges[-1]),
         networks=networks,
+        simpler=target.noted(SIMPLER),
     )
 
 

@@ -33,7 +33,8 @@ def _target(target: Target) -> Iterator[str]:
     yield ""
     for group in target.groups:
         yield from (*_group(group), "")
-    yield from ("Ledger", *_ledger(target.ledger), "")
+    limits = (f"  {line}" for line in limit_words(target.simpler))
+    yield from ("Ledger", *_ledger(target.ledger), *limits, "")
     alarms = (f"  ALARM {alarm}" for alarm in target.watch.alarms)
     yield from ("Watch", f"  {target.watch.summary}", *alarms, "", "")
 
@@ -121,6 +122,18 @@ def device_words(devices: Sequence[str]) -> list[str]:
         f"Devices: {len(devices)} that compute other last bits scored parts of this ranking "
         f"({'; '.join(devices)}). The affinity of one molecule can differ between them by some "
         "tenths of kcal/mol; run all parts on one of them where that matters."
+    ]
+
+
+def limit_words(count: int) -> list[str]:
+    """What a limit of `parse` has decided of the scored molecules; nothing where it has not."""
+    if not count:
+        return []
+    molecules = "1 molecule was" if count == 1 else f"{count} molecules were"
+    return [
+        f"Limits: {molecules} scored in one state and conformer, as all of them passed "
+        "parse.time_limit or parse.memory_limit, or crashed. This depends on the machine; raise "
+        "the limit to dock all states."
     ]
 
 

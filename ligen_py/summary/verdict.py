@@ -7,17 +7,17 @@ from ligen_py.summary.controls import POSES, RANKING, Row, Verdict
 from ligen_py.summary.enrichment import LEAST_FOR_INTERVAL
 from ligen_py.summary.facts import Group, Networks, Target
 from ligen_py.summary.glossary import TRAINED
-from ligen_py.summary.text import cut, device_words, nothing_words
+from ligen_py.summary.text import cut, device_words, limit_words, nothing_words
 
 FOUND = 2.0
 """A redocked pose up to this far (Angstrom) from the crystal pose counts as found."""
 
 
 def verdict(target: Target) -> list[tuple[str, str]]:
-    """Sentences, each with `good`, `fair` or `bad`: on poses, ranking; devices, networks if any."""
+    """Sentences, each with `good`, `fair` or `bad`: on poses, ranking, and what else there is."""
     networks = [_networks(target.networks)] if target.networks else []
-    devices = [("fair", words) for words in device_words(target.devices)]
-    return [_poses(target), _ranking(target), *devices, *networks]
+    machine = (*device_words(target.devices), *limit_words(target.simpler))
+    return [_poses(target), _ranking(target), *(("fair", words) for words in machine), *networks]
 
 
 def _networks(found: Networks) -> tuple[str, str]:

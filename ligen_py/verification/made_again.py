@@ -25,7 +25,8 @@ from ligen_py.molecules.library.reading import WHOLE, Columns, Part, Record
 from ligen_py.molecules.library.reading import records as records_of
 from ligen_py.records.column import Kind
 from ligen_py.records.devices import device_class
-from ligen_py.records.ligands import LIGANDS, Entries, Ligands
+from ligen_py.records.ledger import Ledger
+from ligen_py.records.ligands import LIGANDS, Entries, Ligands, past_limits
 from ligen_py.records.pocket import POCKET
 from ligen_py.records.poses import Poses
 from ligen_py.records.refined import REFINED
@@ -269,7 +270,8 @@ def _parsed_again(
     entries: Entries = read(part.ligands, LIGANDS, Entries)
     lines = frozenset(entries.line[records].tolist())
     source = plan.source(library, chunk)
-    inputs = {"input": source, "part": Part.parse(chunk.rpartition(".")[2]), "lines": lines}
+    share = Part.parse(chunk.rpartition(".")[2])
+    inputs = {"input": source, "part": share, "lines": lines, "allow_empty": True}
     with tempfile.TemporaryDirectory() as folder:
         some, again = Path(folder) / "some.h5", Path(folder) / "again.h5"
         write_some(part.ligands, records, some)
@@ -280,8 +282,29 @@ def _parsed_again(
         except InputError as error:
             yield f"{part.ligands}: cannot be made again: {error}"
             return
+        some, again = _within_limits(part.ligands, some, again)
         if differing := _columns(some, again, LIGANDS):
             yield f"{part.ligands}: {first_of(differing)} not what {source} gives"
+
+
+def _within_limits(name: Path, stored: Path, made: Path) -> tuple[Path, Path]:
+    """Ligands files of the same records, without those that passed a limit in one of the two."""
+    passed = [
+        past_limits(read(path, LIGANDS, Entries), read(path, LIGANDS, Ledger))
+        for path in (stored, made)
+    ]
+    if len(passed[0]) != len(passed[1]) or not np.any(passed):
+        return stored, made
+    within = np.flatnonzero(~np.any(passed, axis=0))
+    log.warning(
+        "%s: %d of %d molecules not compared, as they passed parse.time_limit or "
+        "parse.memory_limit, or crashed their worker, then or now",
+        *(name, len(passed[0]) - len(within), len(passed[0])),
+    )
+    kept = stored.with_name("stored-within.h5"), made.with_name("made-within.h5")
+    for path, to in zip((stored, made), kept, strict=True):
+        write_some(path, within, to)
+    return kept
 
 
 def _columns(one: Path, other: Path, kind: Kind) -> list[str]:

@@ -1,6 +1,7 @@
 """`python -m ligen_py.parse` from file to file, and with bad input."""
 
 import gzip
+import os
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 from rdkit import Chem
 
 from ligen_py import parse
+from ligen_py.molecules.library import parsing
 from ligen_py.records.ledger import Ledger, Status
 from ligen_py.records.ligands import LIGANDS, Entries, Ligands
 from ligen_py.store.files.read import read, run_record
@@ -252,3 +254,26 @@ def test_messy_files_lose_no_record(name: str, shared_data: Path, tmp_path: Path
     assert len(ledger.status) == records
     for reason, count in reasons.items():
         assert (ledger.reason == Reason[reason]).sum() == count
+
+
+def test_molecules_that_crash_their_worker_are_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As those that pass a limit: which ones do depends on the machine."""
+
+    def crash(*_: object, **__: object) -> None:
+        os._exit(1)
+
+    path, output = tmp_path / "a.smi", tmp_path / "a.h5"
+    path.write_text("CCO ethanol\n")
+    assert run(path, output) == 0
+    assert "passed parse.time_limit" not in capsys.readouterr().err
+    for name in ("prepare", "prepare_together"):
+        monkeypatch.setattr(parsing, name, crash)
+    assert run(path, output) == 0
+    said = capsys.readouterr().err
+    assert "part 1-of-1: 1 of them passed parse.time_limit (20 s) or parse.memory_limit" in said
+    monkeypatch.setattr(parsing, "prepare_one_state", crash)
+    path.write_text("CCO ethanol\nCCN amine\n")
+    assert run(path, output, "--allow-empty") == 0
+    assert "part 1-of-1: 2 of them passed " in capsys.readouterr().err

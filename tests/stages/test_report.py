@@ -15,6 +15,7 @@ from rdkit import Chem
 
 from ligen_py import aggregate, report
 from ligen_py.engine.scoring.checks import table
+from ligen_py.records.ligands import SIMPLER
 from ligen_py.records.scores import Check
 from ligen_py.store.campaign.reader import open_campaign
 from ligen_py.summary.controls import Bar, Docked, Verdict, choose, document, figures_of
@@ -340,6 +341,15 @@ def test_alarms_of_the_watch_are_reported(
         watched = opened.target("t").watched()
     assert watched.alarm.tolist() == [1, 0, 0, 1]
     assert watched.chunk.tolist() == ["1-of-2"] * 2 + ["2-of-2"] * 2
+
+
+def test_molecules_that_passed_a_limit_are_counted(
+    campaign: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with edited(campaign) as file:
+        file["targets/alpha/scored/note"][1] = f"{SIMPLER}; macrocycle of 14 atoms"
+    assert run(campaign) == 0
+    assert "Limits: 1 molecule was scored in one state" in capsys.readouterr().out
 
 
 def test_the_crystal_ligand_interacts_in_a_target_of_several_conformations(

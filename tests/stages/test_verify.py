@@ -29,11 +29,13 @@ from ligen_py.opencl.device import select
 from ligen_py.provenance import file_digest
 from ligen_py.records.column import Kind
 from ligen_py.records.kinds import KINDS
-from ligen_py.records.ledger import Reason, Status
+from ligen_py.records.ledger import Ledger, Reason, Status
+from ligen_py.records.ligands import LIGANDS, SIMPLER
 from ligen_py.settings.document import read_document
 from ligen_py.store.campaign.manifest import Manifest, PartFiles, read_manifest
 from ligen_py.store.files import read as reading
 from ligen_py.store.files.dropped import drop_rows
+from ligen_py.store.files.read import read
 from ligen_py.store.files.seal import seal
 from ligen_py.verification import made_again
 from ligen_py.verification.controls import source_faults, verdict_faults
@@ -813,6 +815,45 @@ def test_what_was_forged_and_sealed_again_is_found(
         strict=True,
     ):
         assert fault.startswith(f"{file}: {words}")
+
+
+def test_molecules_that_passed_a_limit_are_not_compared_with_a_library(
+    whole: Mini, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Then or now: a limit of time depends on the machine. All others are compared."""
+    document = read_document(whole.folder / "c.yaml")
+    plan = Workplan.of(document.values, document.source, whole.folder)
+    part = whole.parts()[0]
+    ready = np.flatnonzero(read(part.ligands, LIGANDS, Ledger).status == Status.READY)
+    chosen = [ready[:2], *[np.empty(0, "i8")] * 2]
+    manifest = read_manifest(whole.manifest)
+
+    def faults() -> list[str]:
+        caplog.clear()
+        return list(made_again.library_faults(plan, manifest, chosen))
+
+    with edited(part.ligands) as file:
+        file["entries/note"][ready[0]] = SIMPLER
+        file["ligands/xyz"][0] += 1
+    assert faults() == []
+    said = f"{part.ligands}: 1 of 2 molecules not compared, as they passed parse.time_limit"
+    assert said in caplog.text
+
+    def out_of_time(*given: Any, **named: Any) -> None:
+        parsed(*given, **named)
+        with edited(given[3]) as file:
+            file["ledger/status"][1], file["ledger/reason"][1] = Status.FAILED, Reason.TIMED_OUT
+
+    stage = import_module("ligen_py.parse")
+    parsed = stage.run
+    monkeypatch.setattr(stage, "run", out_of_time)
+    assert faults() == []
+    assert "2 of 2 molecules not compared" in caplog.text
+    monkeypatch.undo()
+    with edited(part.ligands) as file:
+        file["ligands/xyz"][...] += 1
+    (fault,) = faults()
+    assert f"{part.ligands}: ligands/xyz and " in fault
 
 
 def test_every_written_file_is_compared(whole: Mini, capsys: pytest.CaptureFixture[str]) -> None:

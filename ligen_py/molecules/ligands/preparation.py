@@ -71,6 +71,7 @@ from ligen_py.molecules.surroundings import surroundings
 from ligen_py.molecules.typing.gasteiger import gasteiger_of
 from ligen_py.molecules.workers import OUT_OF_MEMORY
 from ligen_py.records.ledger import Reason, Status
+from ligen_py.records.ligands import CRASHED, SIMPLER
 from ligen_py.records.properties import PROPERTY_NAMES
 from ligen_py.settings.parse import ParseSettings
 
@@ -156,7 +157,7 @@ def prepare(record: Record, settings: ParseSettings, shapes: Path | None = None)
     """Make the ligands of a record, or say why it cannot be docked.
 
     `shapes` is a file of rigid pieces' shapes that processes share (see `ShapeCache`); it changes
-    the time that this takes, never the result.
+    the time that this takes, so it decides only whether a molecule passes `settings.time_limit`.
     """
     with collector() as messages:
         return _ended(_prepared(record, settings, shapes, messages))
@@ -267,8 +268,7 @@ def prepare_one_state(
     prepared = prepare(record, one, shapes)
     if prepared.status != Status.READY:
         return prepared
-    note = "in one state and conformer: all of them passed a limit, or crashed their worker"
-    return replace(prepared, note=short("; ".join(filter(None, (prepared.note, note)))))
+    return replace(prepared, note=short("; ".join(filter(None, (SIMPLER, prepared.note)))))
 
 
 def lost(record: Record, timed_out: bool, exit_code: int, settings: ParseSettings) -> Prepared:
@@ -279,7 +279,7 @@ def lost(record: Record, timed_out: bool, exit_code: int, settings: ParseSetting
     if exit_code == OUT_OF_MEMORY:
         detail = f"needs more than {settings.memory_limit} MiB of memory"
         return Prepared(reason=Reason.OUT_OF_MEMORY, detail=detail)
-    detail = f"RDKit crashed on the record at line {record.line} (exit code {exit_code})"
+    detail = f"{CRASHED} on the record at line {record.line} (exit code {exit_code})"
     return Prepared(reason=Reason.UNPARSABLE, detail=detail)
 
 

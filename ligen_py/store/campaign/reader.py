@@ -275,6 +275,15 @@ class TargetReader:
             result[row].pop(str(own), None)
         return {row: list(names) for row, names in result.items() if names}
 
+    def noted(self, words: str) -> int:
+        """Scored records whose note begins with some words; all notes are read."""
+        notes = self._group["scored"]["note"]
+        return sum(
+            note.startswith(words)
+            for start in range(0, len(notes), BLOCK)
+            for note in text_rows(notes, slice(start, start + BLOCK))
+        )
+
     def scores(self) -> np.ndarray:
         """Scores (f4) of all ranked molecules, in no particular order."""
         group = self._group["scored"]

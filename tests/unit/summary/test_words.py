@@ -79,6 +79,18 @@ def test_a_target_without_a_scored_molecule_says_why() -> None:
     assert "input records: there are none." in text_of([replace(none, ledger=[])], {"page": "x"})
 
 
+def test_molecules_that_passed_a_limit_are_said() -> None:
+    """Table and page; nothing where there is none."""
+    assert "parse.time_limit" not in text_of([TARGET], {"page": "x"})
+    for count, words in ((1, "Limits: 1 molecule was scored"), (2, "Limits: 2 molecules were ")):
+        target = replace(TARGET, simpler=count)
+        assert f"  {words}" in text_of([target], {"page": "x"})
+        level, said = verdict(target)[2]
+        assert level == "fair"
+        assert said.startswith(words)
+        assert "parse.time_limit" in said
+
+
 @pytest.mark.parametrize(
     ("interval", "level", "words"),
     [

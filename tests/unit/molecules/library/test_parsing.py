@@ -12,6 +12,7 @@ from ligen_py.molecules.library.parsing import Library, parse, summary
 from ligen_py.molecules.library.reading import WHOLE, Part
 from ligen_py.molecules.ligands import preparation
 from ligen_py.records.ledger import Reason, Status
+from ligen_py.records.ligands import past_limits
 from ligen_py.settings.parse import AS_GIVEN, ParseSettings
 
 SETTINGS = ParseSettings(**AS_GIVEN)
@@ -120,6 +121,7 @@ def test_a_molecule_without_end_costs_only_itself(
     timed_out = library.ledger.reason == Reason.TIMED_OUT
     assert library.entries.line[timed_out].tolist() == [4, 6, 8]
     assert set(library.ledger.detail[timed_out]) == {"not finished in 1 s of processor time"}
+    assert past_limits(library.entries, library.ledger).tolist() == timed_out.tolist()
     assert library.ligands.entry.tolist() == [0]
 
 
@@ -140,8 +142,11 @@ def test_a_molecule_of_too_many_states_is_docked_in_one(
     )
     library = parse(path, WHOLE, settings, 1)
     assert library.ligands.entry.tolist() == [0, 1, 1]
-    assert library.entries.note[0].endswith("passed a limit, or crashed their worker")
+    assert library.entries.note[0].startswith(
+        "in one state and conformer: all of them passed a limit, or crashed their worker; macro"
+    )
     assert not library.entries.note[1]
+    assert past_limits(library.entries, library.ledger).tolist() == [True, False]
 
 
 def test_a_molecule_without_measure_costs_only_itself(
