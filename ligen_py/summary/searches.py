@@ -27,6 +27,9 @@ KINDS = (HOMOLOGS, OFFTARGETS, GUIDES)
 
 SELECTIVITY = "selectivity.tsv"
 
+BULGES = {"DNA bulge": slice(1, 3), "RNA bulge": slice(3, 5)}
+"""Columns, and the kinds of alignments that each counts."""
+
 
 @dataclass(frozen=True)
 class Search:
@@ -112,7 +115,7 @@ def _offtargets(path: Path, name: str, run: dict[str, str]) -> Search:
     rows = []
     for row in range(min(FIRST, len(guides.name))):
         count = guides.count[row]
-        numbers = [*count[0, : most + 1], count[1:3].sum(), count[3:5].sum()]
+        numbers = [*count[0, : most + 1], *(count[kinds].sum() for kinds in BULGES.values())]
         status = guides.detail[row] if guides.status[row] == GuideStatus.TRUNCATED else ""
         rows.append((guides.name[row], guides.sequence[row], *map(str, numbers), status))
     # With every alignment of a site there are more rows than sites, and rows are counted.
@@ -121,14 +124,16 @@ def _offtargets(path: Path, name: str, run: dict[str, str]) -> Search:
     if len(guides.name) > FIRST:
         words += f"; the first {FIRST} guides"
     mismatches = tuple(f"{n} mm" for n in range(most + 1))
-    columns = ("guide", "sequence", *mismatches, "DNA bulge", "RNA bulge", "note")
+    columns = ("guide", "sequence", *mismatches, *BULGES, "note")
     numeric = frozenset(range(2, len(columns) - 1))
     return Search("Off-targets", name, words, columns, rows, numeric, path, run)
 
 
 def _guides(path: Path, name: str, run: dict[str, str]) -> Search:
     guides = read(path, GUIDES, RankedGuides)
-    mismatches = int(json.loads(run["settings"])["mismatches"])
+    settings = json.loads(run["settings"])
+    mismatches = int(settings["mismatches"])
+    bulges = [name for name in BULGES if settings[name.lower().replace(" ", "_")]]
     rows = []
     for row, rank in enumerate(ranks(guides)):
         if rank > FIRST:
@@ -143,6 +148,7 @@ def _guides(path: Path, name: str, run: dict[str, str]) -> Search:
                 str(guides.exon[row] or ""),
                 f"{100 * guides.gc[row]:.0f} %",
                 *map(str, guides.count[row, 0, : mismatches + 1]),
+                *(str(guides.count[row, BULGES[name]].sum()) for name in bulges),
                 str(guides.coding[row]) if guides.coding[row] >= 0 else "",
                 f"{guides.specificity[row]:.1f}" if known else "",
                 VERDICTS[GuideVerdict(guides.verdict[row])],
@@ -157,7 +163,7 @@ def _guides(path: Path, name: str, run: dict[str, str]) -> Search:
     mm = tuple(f"{n} mm" for n in range(mismatches + 1))
     columns = (
         *("rank", "guide", "spacer", "PAM", "exon", "GC"),
-        *(*mm, "coding", "specificity", "verdict"),
+        *(*mm, *bulges, "coding", "specificity", "verdict"),
     )
     numeric = frozenset({0, *range(4, len(columns) - 1)})
     return Search("Guides", name, words, columns, rows, numeric, path, run)

@@ -116,3 +116,24 @@ def test_alignments_are_not_called_sites(
         page = str(tmp_path / "report.html")
         assert report.main(["--searches", output, "--output", page]) == 0
         assert told in capsys.readouterr().out
+
+
+def test_off_targets_with_a_bulge_are_counted_where_the_search_has_them(
+    searches: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A copy of the gene's guides that lacks a base: the coding off-targets had no column."""
+    folder = searches[0].parents[3]
+    lacking = CDS[:30] + CDS[31:]
+    (tmp_path / "genome.fa").write_text(f">chr1\n{CDS}\n>chr2\n{lacking}\n")
+    words = ["--cds", str(folder / "cds.fa"), "--genome", str(tmp_path / "genome.fa")]
+    words += ["--cache", str(folder / "cache"), "--quiet", "--mismatches", "2"]
+    page = str(tmp_path / "report.html")
+    for flags, heads in (([], []), (["--rna-bulge", "1"], ["RNA bulge"])):
+        output = str(tmp_path / "guides.h5")
+        assert guides.main([*words, *flags, "--output", output]) == 0
+        assert report.main(["--searches", output, "--output", page]) == 0
+        printed = capsys.readouterr().out
+        (head,) = (line for line in printed.splitlines() if line.startswith("  rank"))
+        assert re.findall("... bulge", head) == heads
+    counts = re.findall(r"^ +\d+  GENE\S+ .* (\d+) +[\d.]+  good", printed, re.MULTILINE)
+    assert any(map(int, counts))
