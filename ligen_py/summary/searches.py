@@ -45,6 +45,8 @@ class Search:
     rows: Sequence[tuple[str, ...]]
     numbers: frozenset[int]
     """Columns that are numbers."""
+    meaning: str
+    """Of the columns, in a line or two."""
     file: Path
     run: dict[str, str]
     """Its run record; empty for a table."""
@@ -70,7 +72,7 @@ def text_of(searches: Sequence[Search]) -> Iterator[str]:
         align = "".join("<>"[n in search.numbers] for n in range(len(search.columns)))
         cells = [[cut(readable(cell)) for cell in row] for row in search.rows]
         if cells:
-            yield from (*table([search.columns, *cells], align), "")
+            yield from (*table([search.columns, *cells], align), f"  {search.meaning}", "")
 
 
 def _name(path: Path) -> str:
@@ -106,7 +108,12 @@ def _homologs(path: Path, name: str, run: dict[str, str]) -> Search:
     if rejected:
         words += f"; {rejected:,} records of the database are not searched"
     columns = ("query", "rank", "protein", "score", "E-value", "identity", "site", "anti-target")
-    return Search("Homologs", name, words, columns, rows, frozenset({1, 3, 4, 5, 6}), path, run)
+    meaning = (
+        "identity: equal residues of the alignment's columns; site: of the query's binding site; "
+        "anti-target: by the limits of identity and E-value."
+    )
+    numeric = frozenset({1, 3, 4, 5, 6})
+    return Search("Homologs", name, words, columns, rows, numeric, meaning, path, run)
 
 
 def _offtargets(path: Path, name: str, run: dict[str, str]) -> Search:
@@ -126,7 +133,11 @@ def _offtargets(path: Path, name: str, run: dict[str, str]) -> Search:
     mismatches = tuple(f"{n} mm" for n in range(most + 1))
     columns = ("guide", "sequence", *mismatches, *BULGES, "note")
     numeric = frozenset(range(2, len(columns) - 1))
-    return Search("Off-targets", name, words, columns, rows, numeric, path, run)
+    meaning = (
+        f"mm: {rows_are} with so many mismatches and no bulge; a bulge: those with one or two "
+        "bases more (DNA) or less (RNA) than the guide. The guide's own site is among them."
+    )
+    return Search("Off-targets", name, words, columns, rows, numeric, meaning, path, run)
 
 
 def _guides(path: Path, name: str, run: dict[str, str]) -> Search:
@@ -166,7 +177,13 @@ def _guides(path: Path, name: str, run: dict[str, str]) -> Search:
         *(*mm, *bulges, "coding", "specificity", "verdict"),
     )
     numeric = frozenset({0, *range(4, len(columns) - 1)})
-    return Search("Guides", name, words, columns, rows, numeric, path, run)
+    bulged = "with a bulge or without, " if bulges else ""
+    meaning = (
+        "mm: off-targets with so many mismatches and no bulge; the guide's own site is not among "
+        f"them. coding: off-targets, {bulged}cut within coding sequence; specificity: MIT's, 0 to "
+        "100, of the off-targets without a bulge."
+    )
+    return Search("Guides", name, words, columns, rows, numeric, meaning, path, run)
 
 
 def _selectivity(path: Path) -> Search:
@@ -186,7 +203,12 @@ def _selectivity(path: Path) -> Search:
     words = "; ".join(sentences)
     columns = ("target", "rank", "ligand", "score", "anti-target", "score there", "difference")
     numeric = frozenset({1, 3, 5, 6})
-    return Search("Selectivity", path.parent.name, words, columns, rows, numeric, path, {})
+    meaning = (
+        "anti-target: where the ligand scores highest; difference: score less the score there, "
+        "below 0 where the anti-target is preferred."
+    )
+    name = path.parent.name
+    return Search("Selectivity", name, words, columns, rows, numeric, meaning, path, {})
 
 
 def _bases(path: Path, kind: Kind = OFFTARGETS) -> str:

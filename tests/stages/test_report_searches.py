@@ -1,6 +1,7 @@
 """The report of searches of sequences, without a screen."""
 
 import re
+from html import unescape
 from pathlib import Path
 
 import pytest
@@ -62,6 +63,11 @@ def test_a_section_for_each_search(
     assert "1 of the 2 best molecules of t score higher in an anti-target; P" in printed
     assert "docked, but not an anti-target by panel.tsv" in printed
     assert " =aspirin " in printed  # without the apostrophe that guards the table
+    for meaning in (
+        *("of the query's binding site; anti-target: by", "The guide's own site is among them."),
+        *("the guide's own site is not among them.", "below 0 where the anti-target is preferred."),
+    ):
+        assert printed.count(meaning) == unescape(html).count(meaning) == 1
     assert "GENE<1>_0001" in printed
     assert "GENE&lt;1&gt;_0001" in html
     assert "<i>like</i>" not in html
