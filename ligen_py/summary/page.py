@@ -21,6 +21,7 @@ from ligen_py.summary.figures import Figure, distribution, scatter
 from ligen_py.summary.methods import citations, methods
 from ligen_py.summary.searches import Search
 from ligen_py.summary.selectivity import selectivity
+from ligen_py.summary.table import NAME_WIDTH
 from ligen_py.summary.text import (
     caution,
     control_words,
@@ -119,6 +120,7 @@ def _page() -> jinja2.Template:
         KINDS=KINDS,
         KNOWN=KNOWN,
         MATRIX_ROWS=MATRIX_ROWS,
+        NAME_WIDTH=NAME_WIDTH,
         MOL=f"0 0 {WIDTH} {HEIGHT}",
         ON_PAPER=ON_PAPER,
         SHOWN=SHOWN,

@@ -3,7 +3,7 @@
 import json
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -58,10 +58,12 @@ def read_search(path: Path) -> Search:
     Raises InputError, which names the file, where it is none.
     """
     if path.name == SELECTIVITY:
-        return _selectivity(path)
-    kind = kind_of(path, KINDS)
-    make = {HOMOLOGS: _homologs, OFFTARGETS: _offtargets, GUIDES: _guides}[kind]
-    return make(path, _name(path), run_record(path, kind))
+        found = _selectivity(path)
+    else:
+        kind = kind_of(path, KINDS)
+        make = {HOMOLOGS: _homologs, OFFTARGETS: _offtargets, GUIDES: _guides}[kind]
+        found = make(path, _name(path), run_record(path, kind))
+    return replace(found, rows=[tuple(map(readable, row)) for row in found.rows])
 
 
 def text_of(searches: Sequence[Search]) -> Iterator[str]:
@@ -70,7 +72,7 @@ def text_of(searches: Sequence[Search]) -> Iterator[str]:
         title = f"{search.what} {search.name}: {search.summary}"
         yield from (title, "=" * len(title), "")
         align = "".join("<>"[n in search.numbers] for n in range(len(search.columns)))
-        cells = [[cut(readable(cell)) for cell in row] for row in search.rows]
+        cells = [[cut(cell) for cell in row] for row in search.rows]
         if cells:
             yield from (*table([search.columns, *cells], align), f"  {search.meaning}", "")
 

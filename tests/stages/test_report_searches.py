@@ -143,3 +143,18 @@ def test_off_targets_with_a_bulge_are_counted_where_the_search_has_them(
         assert re.findall("... bulge", head) == heads
     counts = re.findall(r"^ +\d+  GENE\S+ .* (\d+) +[\d.]+  good", printed, re.MULTILINE)
     assert any(map(int, counts))
+
+
+def test_headers_of_records_are_read_as_they_stand(searches: list[Path], tmp_path: Path) -> None:
+    """A sign for writing backwards, and an id without a place to break."""
+    folder, long = searches[0].parents[3], "a" * 200
+    (tmp_path / "db.fa").write_text(f">\u202ereversed\n{PROTEIN}\n>{long}\n{PROTEIN}\n")
+    words = ["--query", str(folder / "q.fa"), "--database", str(tmp_path / "db.fa")]
+    words += ["--output", str(tmp_path / "h.h5"), "--cache", str(tmp_path / "c"), "--quiet"]
+    assert homologs.main(words) == 0
+    page = tmp_path / "report.html"
+    assert report.main(["--searches", str(tmp_path / "h.h5"), "--output", str(page)]) == 0
+    html = page.read_text(encoding="utf-8")
+    assert "<td> reversed</td>" in html
+    assert "\u202e" not in html
+    assert f'<td class="name">{long}</td>' in html
