@@ -200,6 +200,7 @@ class Dossier {
     let room = this.most;
     const shown = new Set(this.fitting.filter((row) => row.classList.contains("ref") || room-- > 0));
     for (const row of this.rows) row.hidden = !shown.has(row);
+    this.fitting.forEach((row, place) => row.classList.toggle("late", place >= Number(this.list.dataset.paper)));
     const count = this.find("count");
     const hits = (rows) => [...rows].filter((row) => !row.classList.contains("ref")).length;
     const rest = shown.size < this.fitting.length ? `; ${hits(this.fitting)} fit` : "";

@@ -443,6 +443,23 @@ def test_a_hydrocarbon_is_doubted_and_the_crystal_ligand_stands_in_the_list(tab:
     assert data["reference"]["e"]
 
 
+def test_paper_has_the_first_rows_as_filtered_and_sorted(tab: Tab) -> None:
+    tab.run("dossiers[0].list.dataset.paper = '5'; dossiers[0].filter()")
+    on_screen = shown(tab)
+    tab.emulate("print")
+    tab.resize(703)
+    printed = (
+        "[...document.querySelector('.hits tbody').rows].filter(r => r.clientHeight)"
+        ".map(r => Number(r.dataset.i))"
+    )
+    assert tab.run(printed) == on_screen[:5]
+    tab.run("document.querySelector('.hits thead button').click()")  # downwards
+    assert tab.run(printed) == on_screen[::-1][:5]
+    last = tab.run("dossiers[0].data.hits.at(-1).n")
+    tab.run(f"dossiers[0].find('search').value = {json.dumps(last)}; dossiers[0].filter()")
+    assert tab.run(printed) == shown(tab) == [on_screen[-1]]
+
+
 @pytest.mark.parametrize(("width", "height"), [(8.27, 11.69), (8.5, 11)])
 def test_it_prints_on_paper(tab: Tab, width: float, height: float) -> None:
     pdf = tab.pdf(width, height)
