@@ -432,6 +432,26 @@ def test_ticks_are_in_reach_on_a_narrow_screen(tab: Tab, width: int) -> None:
     assert all(wide > 15 and left > 0 and right > 0 for wide, left, right in sizes)
 
 
+@pytest.mark.parametrize(("width", "media"), [(703, "print"), (1000, "screen"), (390, "screen")])
+def test_no_tick_box_covers_a_word(tab: Tab, width: int, media: str) -> None:
+    tab.run("document.querySelectorAll('.tick input')[4].click()")  # beside the longest name
+    tab.emulate(media)
+    tab.resize(width, mobile=width < 500)
+    covered = tab.run("""[...document.querySelectorAll(".tick input")].filter(box => {
+      const own = box.getBoundingClientRect();
+      const words = document.createRange();
+      words.selectNodeContents(box.closest("tr").querySelector("th"));
+      return own.width && [...words.getClientRects()].some(r =>
+        r.left < own.right && own.left < r.right && r.top < own.bottom && own.top < r.bottom);
+    }).length""")
+    boxes = tab.run(
+        "[...document.querySelectorAll('.tick input')].filter(e => e.clientWidth).length"
+    )
+    tab.run("document.querySelectorAll('.tick input')[4].click()")
+    assert covered == 0
+    assert boxes == 1 if media == "print" else boxes > 1
+
+
 def test_a_hydrocarbon_is_doubted_and_the_crystal_ligand_stands_in_the_list(tab: Tab) -> None:
     data = json.loads(tab.run("document.querySelector('section.target script').textContent"))
     hits = data["hits"]
