@@ -461,6 +461,11 @@ def test_a_hydrocarbon_is_doubted_and_the_crystal_ligand_stands_in_the_list(tab:
     assert hits[reference]["r"] == sum(hit["s"] > hits[reference]["s"] for hit in hits) + 1
     assert [hit["s"] for hit in hits] == sorted((hit["s"] for hit in hits), reverse=True)
     assert data["reference"]["e"]
+    tab.resize(390, mobile=True)
+    before = "getComputedStyle(document.querySelector('{}'), '::before').content"
+    rank = hits[reference]["r"]
+    assert tab.run(before.format(".hits tr.ref .open")) == f'"({rank}) "'
+    assert tab.run(before.format(".hits .open")) == '"1. "'
 
 
 def test_paper_has_the_first_rows_as_filtered_and_sorted(tab: Tab) -> None:
