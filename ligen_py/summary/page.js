@@ -31,9 +31,11 @@ class Dossier {
   }
 
   listen() {
-    for (const button of this.section.querySelectorAll(".hits thead button")) {
+    const heads = [...this.section.querySelectorAll(".hits thead button")];
+    for (const button of heads) {
       button.addEventListener("click", () => this.sort(button.closest("th")));
     }
+    this.find("sort")?.addEventListener("change", (event) => this.sort(heads[event.target.selectedIndex].closest("th")));
     for (const input of this.section.querySelectorAll(".filters input, .filters select")) {
       input.addEventListener("input", () => this.filter());
     }
@@ -161,6 +163,8 @@ class Dossier {
       if (other.hasAttribute("aria-sort")) other.setAttribute("aria-sort", "none");
     }
     head.setAttribute("aria-sort", rising ? "ascending" : "descending");
+    const choice = this.find("sort");
+    if (choice) choice.value = head.textContent.trim();
     const value = (row) => {
       const cell = row.children[column];
       const text = cell.dataset.v ?? cell.textContent.trim();

@@ -306,7 +306,7 @@ def test_everything_that_can_be_clicked_is_reached_by_the_tabulator(tab: Tab) ->
     wanted = tab.run(
         "document.querySelectorAll('#target-1, section.target')[0] && "
         "document.querySelectorAll("
-        "'a[href], button:not([hidden]), input, select, canvas, summary').length"
+        "'a[href], button:not([hidden]), input, select:not(.sort *), canvas, summary').length"
     )
     reached = set()
     for _ in range(wanted + 5):
@@ -355,6 +355,26 @@ def test_the_list_sorts_by_every_column_and_back(tab: Tab) -> None:
         ".map(r => Number(r.querySelector(\"[data-l='MW']\").textContent)); })()"
     )
     assert weights == sorted(weights)
+
+
+def test_a_narrow_screen_has_another_way_to_sort(tab: Tab) -> None:
+    start = shown(tab)
+    choice = "document.querySelector(\"[data-part='sort']\")"
+    assert not tab.run(f"{choice}.clientHeight")
+    titles = tab.run("[...document.querySelector('.hits thead').querySelectorAll('button')]"
+                     ".map(b => b.textContent)")  # fmt: skip
+    tab.resize(390, mobile=True)
+    assert tab.run(f"{choice}.clientHeight")
+    assert tab.run(f"[...{choice}.options].map(o => o.value)") == titles
+    for title, order in (("strain", "ascending"), ("score", "descending"), ("rank", "ascending")):
+        tab.run(f"{choice}.value = '{title}'; {choice}.dispatchEvent(new Event('change'))")
+        sorted_by = "[...document.querySelectorAll('.hits')[0].querySelectorAll('th[aria-sort]')]"
+        sorted_by += ".filter(h => h.getAttribute('aria-sort') !== 'none')"
+        found = tab.run(f"{sorted_by}.map(h => [h.textContent.trim(), h.ariaSort])")
+        assert found == [[title, order]]
+    assert shown(tab) == start
+    tab.run("document.querySelector('.hits thead button').click()")
+    assert tab.run(f"{choice}.value") == "rank"
 
 
 def test_search_and_filters_leave_what_is_asked_for(tab: Tab) -> None:
