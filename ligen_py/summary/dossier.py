@@ -83,6 +83,8 @@ class Matrix:
     residues: Sequence[str]
     cells: Sequence[tuple[int, Sequence[str]]]
     """Number of a row, and for each residue the letters of its interactions."""
+    touched: int
+    """Residues that a row or the crystal ligand interacts with, shown or not."""
 
 
 @dataclass(frozen=True)
@@ -121,6 +123,12 @@ class Dossier:
     def hits(self) -> list[Row]:
         """The rows without the reference."""
         return [row for row in self.rows if not row.reference]
+
+    @property
+    def directed(self) -> list[str]:
+        """Residues that a hit interacts with, other than by touching."""
+        found = (_strong(row.analysis) for row in self.hits)
+        return sorted(set().union(*found), key=_place)
 
     @property
     def shares(self) -> list[tuple[str, int, int, int]]:
@@ -427,7 +435,7 @@ def matrix_of(rows: Sequence[Row], crystal: Analysis | None = None) -> Matrix:
     chosen = order[:RESIDUES]
     chosen.sort(key=_place)
     cells = [(number, letters_of(row.analysis, chosen)) for number, row in enumerate(rows)]
-    return Matrix(chosen, cells)
+    return Matrix(chosen, cells, len(count))
 
 
 def _strong(found: Analysis) -> set[str]:

@@ -135,6 +135,7 @@ def _page() -> jinja2.Template:
         drawn=_drawn,
         failed_of=_failed,
         heads=_heads,
+        matrix_rows=_matrix_rows,
         network_words=network_words,
         number_of=_number,
         nothing_words=nothing_words,
@@ -197,6 +198,13 @@ def _heads(target: Target, vendor: bool) -> list[tuple[str, bool | None, str]]:
 def _crystal(dossier: Dossier) -> list[str]:
     """Letters of the crystal ligand's interactions with the residues of the table."""
     return [] if dossier.crystal is None else letters_of(dossier.crystal, dossier.matrix.residues)
+
+
+def _matrix_rows(dossier: Dossier) -> list[tuple[int, Sequence[str]]]:
+    """Rows of the table of interactions: the first hits, and the crystal ligand wherever it is."""
+    hits = [place for place, row in enumerate(dossier.rows) if not row.reference]
+    late = set(hits[MATRIX_ROWS:])
+    return [cell for cell in dossier.matrix.cells if cell[0] not in late]
 
 
 def _throughput(dossiers: Sequence[Dossier], times: Sequence[Time]) -> str:

@@ -2,10 +2,13 @@
 
 import random
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import cast
 
 from ligen_py.molecules.hits.analysis import Analysis
 from ligen_py.molecules.interactions.contacts import Contact
-from ligen_py.summary.dossier import RESIDUES, Row, _clusters, _compared, matrix_of
+from ligen_py.summary.dossier import RESIDUES, Dossier, Row, _clusters, _compared, matrix_of
+from ligen_py.summary.page import MATRIX_ROWS, _matrix_rows
 
 HERE = (0.0, 0.0, 0.0)
 
@@ -38,6 +41,24 @@ def test_what_the_crystal_ligand_is_bound_by_is_shown_even_if_no_hit_is() -> Non
     assert "VAL999 A" not in found.residues
     ((_, cells),) = found.cells
     assert cells[list(found.residues).index("MET318 A")] == ""
+
+
+def test_the_filter_knows_every_residue_that_a_hit_is_bound_by() -> None:
+    bound = [("hydrogen bond", f"LYS{number} A") for number in range(RESIDUES + 12, 0, -1)]
+    hits = [row(bound[:9]), row([*bound[9:], ("hydrophobic", "ILE999 A")])]
+    crystal = replace(row([("salt bridge", "ASP998 A")]), reference=True)
+    rows = [*hits, crystal]
+    dossier = cast(Dossier, SimpleNamespace(rows=rows, hits=hits, matrix=matrix_of(rows)))
+    directed = Dossier.directed.fget  # type: ignore[attr-defined]
+    assert directed(dossier) == [f"LYS{number} A" for number in range(1, RESIDUES + 13)]
+    assert (len(dossier.matrix.residues), dossier.matrix.touched) == (RESIDUES, RESIDUES + 14)
+
+
+def test_the_table_of_interactions_has_the_crystal_ligand_wherever_it_ranks() -> None:
+    hits = [row([])] * (MATRIX_ROWS + 5)
+    rows = [*hits, replace(row([]), reference=True)]
+    dossier = cast(Dossier, SimpleNamespace(rows=rows, matrix=matrix_of(rows)))
+    assert [place for place, _ in _matrix_rows(dossier)] == [*range(MATRIX_ROWS), len(hits)]
 
 
 def test_the_crystal_ligand_leads_no_cluster_of_hits() -> None:

@@ -414,6 +414,16 @@ def test_search_and_filters_leave_what_is_asked_for(tab: Tab) -> None:
     assert shown(tab) == [i for i in every if not hits[i]["doubts"]]
 
 
+def test_the_filter_by_residues_offers_what_hits_are_bound_by(tab: Tab) -> None:
+    found = tab.run("""(() => {
+      const d = dossiers[0], hits = d.data.hits.filter(hit => !hit.reference);
+      const bound = hits.flatMap(hit => hit.c).filter(c => c[0] !== "h");
+      const offered = [...d.find("residue").options].slice(1).map(o => o.value);
+      return [offered, bound.map(c => d.data.names[c[1]])];
+    })()""")
+    assert sorted(found[0]) == sorted(set(found[1]))
+
+
 def test_what_fits_can_be_ticked_and_saved(tab: Tab, page: Path) -> None:
     def saved() -> list[dict[str, str]]:
         return list(csv.DictReader(io.StringIO(tab.run("dossiers[0].csv()"))))
