@@ -21,7 +21,7 @@ from ligen_py.store.campaign.reader import open_campaign
 from ligen_py.store.campaign.times import read_times
 from ligen_py.store.files.read import run_record
 from ligen_py.store.files.text import write_texts
-from ligen_py.summary.dossier import Dossier, dossier_of
+from ligen_py.summary.dossier import Dossier, add_known, dossier_of
 from ligen_py.summary.facts import Target, effort_of, networks_of, targets_of
 from ligen_py.summary.page import page_of
 from ligen_py.summary.searches import read_search
@@ -145,11 +145,7 @@ def _known(files: Sequence[Path]) -> dict[str, str]:
         if not molecules.name:
             raise InputError(f"{path}: contains no molecule; give a file of known molecules")
         for name, smiles in zip(map(readable, molecules.name), molecules.smiles, strict=True):
-            own, number = name, 1
-            while found.get(own, smiles) != smiles:
-                number += 1
-                own = f"{name} ({number})"
-            found[own] = smiles
+            add_known(found, name, smiles)
     return found
 
 

@@ -369,17 +369,29 @@ def _finished(row: Row, pose: Pose, found: Analysis, facts: Target, among: Among
 
 
 def _grouped(target: TargetReader, facts: Target) -> dict[str, str]:
-    """Members of the groups of known molecules by name, with their SMILES where they are stored."""
+    """Members of the groups of known molecules by name, with their SMILES where they are stored.
+
+    Equal names get a number as in `add_known`.
+    """
     names = frozenset(member.name for group in facts.groups for member in group.ranked)
     if not names:
         return {}
     found = target.named(names)
     smiles = target.structures(found.row)
-    return {
-        readable(found.scored.name[i]): smiles[int(row)]
-        for i, row in enumerate(found.row)
-        if int(row) in smiles
-    }
+    known: dict[str, str] = {}
+    for i, row in enumerate(found.row):
+        if int(row) in smiles:
+            add_known(known, readable(found.scored.name[i]), smiles[int(row)])
+    return known
+
+
+def add_known(known: dict[str, str], name: str, smiles: str) -> None:
+    """Add a molecule to known ones by name; a number goes behind the name of another one."""
+    own, number = name, 1
+    while known.get(own, smiles) != smiles:
+        number += 1
+        own = f"{name} ({number})"
+    known[own] = smiles
 
 
 def _compared(rows: Sequence[Row], known: dict[str, str]) -> list[Row]:

@@ -82,7 +82,10 @@ class Networks:
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """One name of a group: where it ranks, or why it does not."""
+    """A name of a group, and a molecule that has it: where it ranks, or why it does not.
+
+    Two molecules may have one name, and one molecule that of its duplicate, too.
+    """
 
     name: str
     rank: int | None
@@ -107,6 +110,17 @@ class Group:
     def missing(self) -> list[Member]:
         """Members without a rank."""
         return [member for member in self.members if member.rank is None]
+
+    @property
+    def molecules(self) -> int:
+        """Molecules that have a rank."""
+        return len({member.rank for member in self.ranked})
+
+    @property
+    def names(self) -> tuple[int, int]:
+        """Names under which a molecule ranks, and all names."""
+        ranked, every = ({member.name for member in some} for some in (self.ranked, self.members))
+        return len(ranked), len(every)
 
 
 @dataclass(frozen=True, slots=True)

@@ -168,7 +168,11 @@ def caution(group: Group) -> str:
 
 
 def _group(group: Group) -> Iterator[str]:
-    yield f"Group {group.name}: {len(group.ranked)} of {len(group.members)} members ranked"
+    named, names = group.names
+    ranked = f"{named} of {names} members ranked"
+    if not named == group.molecules == len(group.ranked):
+        ranked = f"{group.molecules} molecules ranked ({named} of {names} names)"
+    yield f"Group {group.name}: {ranked}"
     yield from (f"  {line}" for line in _statistics(group))
     rows = [[str(m.rank), f"{m.score:.2f}", cut(m.name)] for m in group.ranked]
     rows += [["-", "-", f"{cut(m.name)} ({m.note})"] for m in group.missing]

@@ -166,7 +166,9 @@ def test_the_page_shows_what_the_controls_showed(campaign: Path) -> None:
     assert "A note." in text
 
 
-def test_a_group_lists_every_molecule_that_its_figures_count(tmp_path: Path) -> None:
+def test_a_group_lists_every_molecule_that_its_figures_count(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """A duplicate of one molecule has the name of another one."""
     one = [Molecule("1", "CCO", 5.0), Molecule("2", "CCCC", 1.0), Molecule("3", "CCCCO", 3.0)]
     parts = [
@@ -181,7 +183,24 @@ def test_a_group_lists_every_molecule_that_its_figures_count(tmp_path: Path) -> 
     (group,) = target.groups
     assert [(one.name, one.rank) for one in group.members] == [("2", 1), ("2", 3)]
     assert group.enrichment is not None
-    assert group.enrichment.members == 2
+    assert group.enrichment.members == group.molecules == 2
+    assert group.names == (1, 1)
+    assert run(output, "--groups", '{"g": ["2", "gone"]}') == 0
+    assert "Group g: 2 molecules ranked (1 of 2 names)\n" in capsys.readouterr().out
+
+
+def test_hits_are_compared_with_each_of_a_group_that_has_a_name(tmp_path: Path) -> None:
+    one = [Molecule("twin", "CCOCCC", 5.0), Molecule("3", "CCCCO", 3.0)]
+    parts = [
+        write_part(tmp_path, "t", "lib", "1-of-1", one),
+        write_part(tmp_path, "t", "more", "1-of-1", [Molecule("twin", "CCSCC", 4.0)]),
+    ]
+    manifest, output = write_manifest(tmp_path / "m.tsv", parts), tmp_path / "campaign.h5"
+    words = ["--manifest", str(manifest), "--output", str(output), "--quiet"]
+    assert aggregate.main(words) == 0
+    assert run(output, "--groups", '{"g": ["twin"]}') == 0
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "that each is compared with: twin, twin (2).</p>" in page
 
 
 def test_groups_are_told_as_measured(campaign: Path, capsys: pytest.CaptureFixture[str]) -> None:
