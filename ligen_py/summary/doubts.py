@@ -59,8 +59,8 @@ def doubts(found: Analysis, gap: float, share: float, shares: Mapping[str, float
         reasons.append(f"{len(known.alerts)} structural alerts")
     if found.strain > STRAIN:
         reasons.append(f"strained: {found.strain:.1f} kcal/mol, above {STRAIN:g}")
-    if not math.isnan(gap) and gap < GAP:
-        reasons.append(f"uncertain pose: another, elsewhere, is only {gap:.1f} kcal/mol worse")
+    if not math.isnan(gap) and round(gap, 2) < GAP:  # as it is shown
+        reasons.append(f"uncertain pose: another, elsewhere, is only {gap:.2f} kcal/mol worse")
     others = [name for name, behind in shares.items() if behind > max(DISAGREE, share + FARTHER)]
     if others:
         verb = "ranks" if len(others) == 1 else "rank"

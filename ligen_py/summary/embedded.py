@@ -43,9 +43,9 @@ def _hit(
     return {
         "n": row.name,
         "r": row.rank,
-        "s": _short(row.score),
+        "s": _shown(row.score, 2),
         "reference": row.reference,
-        "weight": _short(found.properties.weight) if found.properties else None,
+        "weight": _shown(found.properties.weight, 0) if found.properties else None,
         "parent": row.parent,
         "state": row.state,
         "states": row.states or "",
@@ -57,7 +57,7 @@ def _hit(
         "place": row.conformation,
         "vendor": [[name, text] for name, text in row.vendor.items()],
         "doubts": list(row.doubts),
-        "t": [_short(row.terms[name]) if name in row.terms else None for name in terms],
+        "t": [_shown(row.terms[name], 2) if name in row.terms else None for name in terms],
         "c": [_contact(one, names) for one in found.contacts if one.residue in names],
         "site": places.index(row.conformation),
         **_atoms(found),
@@ -71,12 +71,13 @@ def _of_networks(row: Row, names: dict[str, int]) -> dict[str, Any]:
     if found is None or judgement is None:
         return {}
     contacts = [_contact(one, names) for one in found.contacts if one.residue in names]
-    moved = _short(judgement.moved)
+    moved = _shown(judgement.moved, 1)
     return {"network": {"moved": moved, "c": contacts, **_atoms(found)}}
 
 
-def _short(value: float) -> float | None:
-    return round(value, 3) if math.isfinite(value) else None
+def _shown(value: float, digits: int) -> float | None:
+    """A value as the page shows it: a limit in the filters must not part what looks equal."""
+    return round(value, digits) if math.isfinite(value) else None
 
 
 def _contact(one: Contact, names: dict[str, int]) -> list[Any]:

@@ -414,6 +414,15 @@ def test_search_and_filters_leave_what_is_asked_for(tab: Tab) -> None:
     assert shown(tab) == [i for i in every if not hits[i]["doubts"]]
 
 
+def test_limits_part_nothing_that_looks_equal(tab: Tab) -> None:
+    """In the data is what the list shows, of which a reader takes a limit."""
+    for label, name in (("score", "s"), ("MW", "weight")):
+        of_row = f"r => Number(r.querySelector(\"[data-l='{label}']\").innerText)"
+        of_data = f"r => dossiers[0].data.hits[r.dataset.i].{name}"
+        listed, known = (tab.run(f"dossiers[0].rows.map({one})") for one in (of_row, of_data))
+        assert listed == known
+
+
 def test_the_filter_by_residues_offers_what_hits_are_bound_by(tab: Tab) -> None:
     found = tab.run("""(() => {
       const d = dossiers[0], hits = d.data.hits.filter(hit => !hit.reference);
