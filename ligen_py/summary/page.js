@@ -1,5 +1,8 @@
 "use strict";
 
+// For comparing text: in one form of its letters, and cleaned as names are for the page.
+const comparable = (text) => text.normalize("NFC").replace(/[\p{C}\p{Z}]/gu, " ").toLowerCase();
+
 // The list of hits: sorting, filters, search, and the panel of one hit. Text is only ever set as
 // text, never as markup.
 class Dossier {
@@ -27,7 +30,7 @@ class Dossier {
 
   wordsOf(number) {
     const hit = this.data.hits[number];
-    return [hit.n, hit.parent, hit.state, hit.library, ...hit.others, ...hit.vendor.flat(), ...hit.doubts].join("\n").toLowerCase();
+    return [hit.n, hit.parent, hit.state, hit.library, ...hit.others, ...hit.vendor.flat(), ...hit.doubts].map(comparable).join("\n");
   }
 
   listen() {
@@ -182,7 +185,7 @@ class Dossier {
 
   filter() {
     const input = (name) => this.find(name);
-    const words = (input("search")?.value ?? "").trim().toLowerCase();
+    const words = comparable(input("search")?.value ?? "").trim();
     const limit = (name) => (input(name)?.value ? Number(input(name).value) : null);
     const [low, high, score] = ["least-weight", "most-weight", "least-score"].map(limit);
     const residue = input("residue")?.value ?? "";

@@ -390,6 +390,16 @@ def test_search_and_filters_leave_what_is_asked_for(tab: Tab) -> None:
     data = tab.run("document.querySelector('section.target script').textContent")
     hits = json.loads(data)["hits"]
     assert hits[found]["n"] == HOSTILE[1]
+    tab.run("dossiers[0].data.hits[3].n = 'caf\u0065\u0301 \u06a9\u062a\u0627\u0628 \u0647\u0627'")
+    tab.run("dossiers[0].words[3] = dossiers[0].wordsOf(3)")
+    for same in (
+        "caf\u00e9",
+        "CAF\u00c9",
+        "cafe\u0301",
+        "\u06a9\u062a\u0627\u0628\u200c\u0647\u0627",
+    ):
+        put("search", same)  # composed letters or not; a joiner, which the page cannot show
+        assert shown(tab) == [3]
     put("search", "12 usd")
     assert shown(tab) == [i for i in every if hits[i]["vendor"]]
     # An exported table has the neutral parent beside the docked state: either finds the hit.
