@@ -53,7 +53,10 @@ class Dossier {
       if (row) this.open(Number(row.dataset.i), Boolean(event.target.closest(".open")));
     });
     for (const link of this.section.querySelectorAll("[data-open]")) {
-      link.addEventListener("click", () => this.open(Number(link.dataset.open), true));
+      link.addEventListener("click", (event) => {
+        event.preventDefault();  // to where the link leads without scripts
+        this.open(Number(link.dataset.open), true);
+      });
     }
     this.find("all")?.addEventListener("click", () => {
       this.most = Infinity;
@@ -219,7 +222,7 @@ class Dossier {
     }
   }
 
-  open(number, scroll = false) {
+  open(number, show = false) {
     const hit = this.data.hits[number];
     this.chosen = number;
     for (const row of this.rows) row.classList.toggle("on", Number(row.dataset.i) === number);
@@ -227,7 +230,9 @@ class Dossier {
     // A hit that could not be analysed has no picture: another one's must not stand beside its name.
     if (this.viewer && hit.e.length) this.viewer.open(hit);
     else this.viewer?.clear();
-    if (scroll) this.section.querySelector(".pose").scrollIntoView({ block: "nearest" });
+    if (!show) return;
+    this.section.querySelector(".pose").scrollIntoView({ block: "nearest" });
+    this.viewer?.canvas.focus({ preventScroll: true });  // its keys work at once
   }
 
   fill(hit, number) {

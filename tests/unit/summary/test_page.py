@@ -272,6 +272,12 @@ def test_mouse_and_keys_turn_and_zoom_the_pose(tab: Tab) -> None:
     assert tab.run("document.querySelector('.hits tr.on').dataset.i") == "1"
     tab.press("p", 80)
     assert tab.run("document.querySelector('.hits tr.on').dataset.i") == "0"
+    for chosen in (".hits .open", ".clusters a"):  # what was chosen has the keys
+        tab.run("document.activeElement.blur()")
+        tab.run(f"document.querySelector('{chosen}').click()")
+        tab.run("new Promise(done => setTimeout(done, 100))")
+        tab.press("n", 78)
+        assert tab.run("document.querySelector('.hits tr.on').dataset.i") == "1"
     assert tab.complaints() == []
 
 
