@@ -54,7 +54,7 @@ class Mark:
     x: float
     y: float
     kind: str
-    """hit or reference."""
+    """hit, one of another target, member of a group, or reference: how it is drawn."""
     words: str
 
 

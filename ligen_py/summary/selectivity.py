@@ -130,13 +130,13 @@ def _figure(one: Dossier, two: Dossier, here: Places, there: Places) -> Figure:
     rows = there.rows(here.molecule)
     xs, ys = here.every.score[rows >= 0], there.every.score[rows[rows >= 0]]
     marks = []
-    for hits, place in ((one.hits, here), (two.hits, there)):
+    for kind, hits, place in (("hit", one.hits, here), ("other", two.hits, there)):
         x, y = here.rows(place.best), there.rows(place.best)
         for hit, i, j in zip(hits[:BEST], x.tolist(), y.tolist(), strict=True):
             if i >= 0 and j >= 0:
-                marks.append(_mark(hit, here.every.score[i], there.every.score[j]))
+                marks.append(_mark(kind, hit, here.every.score[i], there.every.score[j]))
     return scatter(f"score in {one.target.name}", f"score in {two.target.name}", xs, ys, marks)
 
 
-def _mark(hit: Row, x: np.ndarray, y: np.ndarray) -> tuple[float, float, str, str]:
-    return float(x), float(y), "hit", f"{hit.name}: {x:.2f} and {y:.2f}"
+def _mark(kind: str, hit: Row, x: float, y: float) -> tuple[float, float, str, str]:
+    return float(x), float(y), kind, f"{hit.name}: {x:.2f} and {y:.2f}"

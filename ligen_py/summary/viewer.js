@@ -159,10 +159,7 @@ class Viewer {
       },
       ligand: hex(dark ? "#4fd0b8" : "#0e8a76"), reference: hex(read("--reference")), network: hex(read("--mark")),
       site: hex(dark ? "#8d9aa8" : "#8a949f"), other: hex("#b85c00"),
-      contact: {
-        H: read("--N"), S: read("--O"), M: read("--P"), X: read("--Cl"), P: read("--good"), C: read("--mark"),
-        W: read("--F"), B: read("--F"), h: read("--soft"),
-      },
+      contact: (kind) => read(`--${kind}-line`),
     };
   }
 
@@ -245,7 +242,7 @@ class Viewer {
       jobs.push({ z: (a[2] + b[2]) / 2 + 0.3, run: () => {
         pen.setLineDash({ H: [5, 4], S: [2, 3], P: [9, 4], C: [9, 3, 2, 3] }[kind] || [4, 3, 1, 3]);
         pen.lineWidth = 2;
-        pen.strokeStyle = colour.contact[kind] || colour.ink;
+        pen.strokeStyle = colour.contact(kind);
         pen.beginPath();
         pen.moveTo(a[0], a[1]);
         pen.lineTo(b[0], b[1]);

@@ -281,6 +281,22 @@ def test_mouse_and_keys_turn_and_zoom_the_pose(tab: Tab) -> None:
     assert tab.complaints() == []
 
 
+def test_every_colour_of_a_line_has_a_meaning(tab: Tab) -> None:
+    """The legend has the colours of the picture, on a dark screen and on paper, too."""
+    for media, scheme in (("screen", "light"), ("screen", "dark"), ("print", "dark")):
+        tab.emulate(media, scheme)
+        found = tab.run("""(() => {
+          const pen = new OffscreenCanvas(1, 1).getContext("2d");
+          const plain = (colour) => { pen.fillStyle = colour; return pen.fillStyle; };
+          const { kinds } = dossiers[0].data, { contact } = dossiers[0].viewer.colours();
+          const keys = [...dossiers[0].section.querySelectorAll(".stage .key b")];
+          const told = keys.map(b => [b.nextSibling.data.trim(), plain(getComputedStyle(b).color)]);
+          const letters = Object.keys(kinds).filter(letter => letter !== "h");
+          return [told, letters.map(letter => [kinds[letter], plain(contact(letter))])];
+        })()""")
+        assert sorted(found[0]) == sorted(found[1]) != []
+
+
 def test_a_hit_without_an_analysis_shows_no_other_ones_pose(tab: Tab) -> None:
     assert tab.run(INK)["share"] > 0
     tab.run("dossiers[0].data.hits[1].e = []; dossiers[0].open(1)")

@@ -72,5 +72,12 @@ def test_a_target_without_scores_does_not_hide_the_others(
     assert not len(read(tmp_path / "best.h5", LIGANDS, Entries).line)
 
 
+def test_the_best_of_either_target_can_be_told_apart(tmp_path: Path) -> None:
+    found = compared(merged(tmp_path, {"one": (5.0, 6.0, 4.0, 1.0), "two": (2.0, 3.0, 9.0, 1.0)}))
+    assert found is not None
+    (figure,) = found.figures
+    assert [mark.kind for mark in figure.marks] == ["hit"] * 4 + ["other"] * 4
+
+
 def test_one_target_alone_is_compared_with_nothing(tmp_path: Path) -> None:
     assert compared(merged(tmp_path, {"one": (5.0, 6.0, 4.0, 1.0)})) is None
