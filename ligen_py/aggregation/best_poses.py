@@ -6,7 +6,6 @@ For `aggregate`, which ranks them.
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from itertools import groupby, islice
 from pathlib import Path
 from typing import NamedTuple
@@ -14,10 +13,10 @@ from typing import NamedTuple
 import numpy as np
 
 from ligen_py.engine.geometry import rebuild_each
-from ligen_py.molecules.clusters import rmsd, symmetries_of_stored
+from ligen_py.molecules.clusters import clusters, rmsd, symmetries_of_stored
 from ligen_py.molecules.export import crystal_pose, heavy_atoms_of
 from ligen_py.molecules.workers import each
-from ligen_py.records.kept import KEPT, Chosen
+from ligen_py.records.kept import KEPT
 from ligen_py.records.ledger import Status
 from ligen_py.records.ligands import LIGANDS
 from ligen_py.records.poses import POSES, WORST_RUN
@@ -29,12 +28,10 @@ from ligen_py.store.campaign.writer import TargetWriter, reference_of
 from ligen_py.store.files.read import (
     content_of,
     files_kept_open,
-    read,
     read_columns,
     run_record,
 )
 from ligen_py.store.files.runs import Spool
-from ligen_py.store.files.same_ligands import require_kept_of
 
 ELSEWHERE = 2.0
 """Another pose lies farther than this from the best one, as no two poses of one cluster do; RMSD in
@@ -129,7 +126,12 @@ def _poses(members: Sequence[PartFiles], ligands: Sequence[Wanted]) -> list[Pose
     result = []
     with ExitStack() as stack:
         opened = [stack.enter_context(Poses(files)) for files in members]
-        runs = [KeptRuns.of(files) if _has_runs(files) else None for files in members]
+        runs = [
+            DockedRuns(files, stack.enter_context(Poses(files, POSES)))
+            if _has_runs(files)
+            else None
+            for files in members
+        ]
         energies = [_energies(files) for files in members]
         texts: dict[tuple[int, int], tuple[str, str, str]] = {}
         for number, files in enumerate(members):
@@ -144,12 +146,12 @@ def _poses(members: Sequence[PartFiles], ligands: Sequence[Wanted]) -> list[Pose
                 energy = energies[member][kept.start : kept.stop]
                 molecule = poses.molecule(ligand)
                 gap = _gap(places[:, : poses.heavy(ligand)], energy, chosen, molecule)
-            made = runs[member]
-            clusters = "" if made is None else made.clusters(ligand)
+                made = runs[member]
+                histogram = "" if made is None else made.clusters(ligand, molecule)
             conformation = members[member].conformation
             place = places[chosen].copy()  # the others need not stay in memory
             result.append(
-                Pose(*texts[member, ligand], place, molecule, conformation, gap, clusters)
+                Pose(*texts[member, ligand], place, molecule, conformation, gap, histogram)
             )
     return result
 
@@ -174,7 +176,7 @@ def _placed(
 
 
 def _has_runs(files: PartFiles) -> bool:
-    """Whether the poses are those of a genetic algorithm's runs, and the filter's are there."""
+    """Whether the poses are those of a genetic algorithm's runs, and the filter's file is there."""
     if not (files.poses.is_file() and files.kept.is_file()):
         return False  # a part's files may be gone
     return run_record(files.poses, POSES).get("stage") == "lga"
@@ -185,37 +187,32 @@ def _energies(files: PartFiles) -> np.ndarray:
     return read_columns(files.scores, SCORES, ("scores/energy",))["scores/energy"]
 
 
-@dataclass(frozen=True)
-class KeptRuns:
-    """The runs of a genetic algorithm that the filter kept, and in which clusters."""
+class DockedRuns:
+    """The runs of a genetic algorithm in the poses file of a part, also those that were not kept.
 
-    first: np.ndarray
-    """First kept pose of each ligand; (ligands + 1,)."""
-    cluster: np.ndarray
-    """Of each kept pose within its ligand, -1 for none."""
-    score: np.ndarray
-    """In the search, of each kept pose, -cal/mol."""
+    They are clustered at the filter's radius, as it clusters those that it keeps.
+    """
 
-    @classmethod
-    def of(cls, files: PartFiles) -> "KeptRuns":
-        """Read those of a part."""
-        kept: Chosen = read(files.kept, KEPT, Chosen)
-        (cluster,) = read_columns(files.kept, KEPT, ("verdicts/cluster",)).values()
-        made, score = read_columns(files.poses, POSES, ("poses/first_pose", "poses/score")).values()
-        require_kept_of(files.kept, kept, files.poses, made)
-        return cls(kept.first_pose, cluster, score[kept.rows(made)])
+    def __init__(self, files: PartFiles, docked: Poses) -> None:
+        """Read what is needed of all ligands; `docked` reads single ones, and is open."""
+        self._docked = docked
+        (self._score,) = read_columns(files.poses, POSES, ("poses/score",)).values()
+        filtered = json.loads(run_record(files.kept, KEPT)["settings"])
+        self._limit: float = filtered["cluster_rmsd"]
+        self._symmetry: bool = filtered["symmetry"]
 
-    def clusters(self, ligand: int) -> str:
-        """Clusters of a ligand's runs as the campaign file has them."""
-        mine = slice(self.first[ligand], self.first[ligand + 1])
-        number, score = self.cluster[mine], self.score[mine]
-        is_run = score >= WORST_RUN
-        number, energy = number[is_run], score[is_run] / -1000.0
-        rows = [
-            [float(own.min()), float(own.mean()), len(own)]
-            for own in (energy[number == one] for one in np.unique(number[number >= 0]))
-        ]
-        return json.dumps(sorted(rows))
+    def clusters(self, ligand: int, molecule: np.ndarray) -> str:
+        """Clusters of a ligand's runs as the campaign file has them; `molecule` is stored."""
+        rows = self._docked.kept(ligand)
+        energy = self._score[rows.start : rows.stop]
+        energy = energy[energy >= WORST_RUN] / -1000.0  # the first; geometric poses are behind
+        runs = range(rows.start, rows.start + len(energy))
+        (places,) = rebuild_each([self._docked.genotypes(ligand, runs)])
+        heavy = self._docked.heavy(ligand)
+        ways = symmetries_of_stored(molecule) if self._symmetry else np.arange(heavy)[None]
+        groups = clusters(list(places[:, :heavy]), energy, self._limit, ways)
+        own = [energy[[member.pose for member in group]] for group in groups]
+        return json.dumps([[float(one[0]), float(one.mean()), len(one)] for one in own])
 
 
 def _gap(places: np.ndarray, energy: np.ndarray, best: int, molecule: np.ndarray) -> float:

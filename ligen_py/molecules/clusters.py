@@ -76,13 +76,17 @@ def clusters(
     In the order of energies a pose joins the first cluster whose best pose is nearer than `limit`
     (Angstrom), or opens one.
     """
-    found: list[list[Member]] = []
-    for pose in np.argsort(energies, kind="stable").tolist():
-        for cluster in found:
-            apart = rmsd(poses[cluster[0].pose], poses[pose], ways)
-            if apart < limit:
-                cluster.append(Member(pose, apart))
-                break
-        else:
-            found.append([Member(pose, 0.0)])
+    found, places = list[list[Member]](), np.array(poses)
+    waiting = np.argsort(energies, kind="stable")
+    while len(waiting):
+        leader, least = places[waiting[0]], np.full(len(waiting), np.inf)
+        for way in ways:
+            squares = ((leader[way] - places[waiting]) ** 2).sum(axis=2).mean(axis=1)
+            least = np.minimum(least, squares)
+        apart = np.sqrt(least)
+        near = apart < limit
+        near[0] = True
+        own = zip(waiting[near].tolist(), apart[near].tolist(), strict=True)
+        found.append([Member(*member) for member in own])
+        waiting = waiting[~near]
     return found

@@ -13,7 +13,7 @@ from ligen_py.engine.genetic.poses import Poser, map_values
 from ligen_py.engine.refinement.maps import Grid
 from ligen_py.engine.refinement.reference import Genotype
 from ligen_py.opencl.device import select
-from ligen_py.records.kept import Verdicts
+from ligen_py.records.kept import KEPT, Chosen, Verdicts
 from ligen_py.records.ligands import LIGANDS, Ligands
 from ligen_py.records.pocket import POCKET, GeometricField
 from ligen_py.records.poses import POSES, Poses
@@ -35,7 +35,8 @@ BLOCK = "&#9608;"
 @pytest.fixture(scope="module")
 def campaign(tmp_path_factory: pytest.TempPathFactory) -> Mini:
     folder = tmp_path_factory.mktemp("lga")
-    return Mini(folder, search="lga", control=True, flags={"refine": REFINE}).run()
+    flags = {"refine": REFINE, "filter": ("--max-num-poses", "2")}  # of three runs
+    return Mini(folder, search="lga", control=True, flags=flags).run()
 
 
 def test_every_ligand_has_a_pose_of_each_run(campaign: Mini) -> None:
@@ -114,7 +115,7 @@ def test_the_campaign_is_verified_reported_and_exported(
         best = next(reader.target(reader.targets[0]).poses(1))
     rows = json.loads(best.clusters)
     assert rows == sorted(rows)
-    assert sum(count for _, _, count in rows) == 3
+    assert sum(count for _, _, count in rows) == 3  # also the one that the filter left out
     lowest, mean, count = rows[0]
     assert lowest <= mean
     assert f"{count} of 3 runs in the best of {len(rows)} cluster" in text
@@ -165,6 +166,10 @@ def test_a_campaign_of_both_searches(tmp_path: Path, capsys: pytest.CaptureFixtu
     with open_campaign(both.campaign) as reader:
         for pose in reader.target(reader.targets[0]).poses(3):
             assert sum(count for _, _, count in json.loads(pose.clusters)) == 3
+    counts = _counts_of_the_filter(alone)
+    with open_campaign(alone.campaign) as reader:
+        for pose in reader.target(reader.targets[0]).poses(3):
+            assert [count for *_, count in json.loads(pose.clusters)] in counts
     for one, other in zip(alone.parts(), both.parts(), strict=True):
         runs, poses = (read(part.refined, REFINED, Poses) for part in (one, other))
         is_run = poses.restart < 3
@@ -178,3 +183,13 @@ def test_a_campaign_of_both_searches(tmp_path: Path, capsys: pytest.CaptureFixtu
             rows = slice(poses.first_pose[ligand], poses.first_pose[ligand + 1])
             assert words.after[rows].tolist() == sorted(words.after[rows])
             assert len(set(verdicts.cluster[rows])) == len(verdicts.cluster[rows])
+
+
+def _counts_of_the_filter(campaign: Mini) -> list[list[int]]:
+    """Poses of each of the filter's clusters, which number the best one 0, of every ligand."""
+    counts = []
+    for part in campaign.parts():
+        first = read(part.kept, KEPT, Chosen).first_pose
+        cluster = read(part.kept, KEPT, Verdicts).cluster
+        counts += [np.bincount(own).tolist() for own in np.split(cluster, first[1:-1])]
+    return counts
