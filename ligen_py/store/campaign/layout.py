@@ -127,8 +127,9 @@ class Top(Record):
     clusters: np.ndarray = column(
         STRING,
         "ligand",
-        doc="of `search: lga`: clusters of the state's runs, the best first, a JSON list of lowest "
-        "and mean energy of the search (kcal/mol) and number of runs; else empty",
+        doc="of `search: lga`: clusters of all runs of the start conformer that ranks, by the "
+        "filter's `cluster_rmsd` and `symmetry`, the best first, a JSON list of lowest and mean "
+        "energy of the search (kcal/mol) and number of runs; else empty",
     )
     first_atom: np.ndarray = column("i8", "ligand+1", into="atom", doc="offsets of atoms")
     first_byte: np.ndarray = column("i8", "ligand+1", into="byte", doc="offsets of molecules")
