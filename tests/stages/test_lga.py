@@ -27,6 +27,8 @@ from ligen_py.store.files.typed import read_typed
 from tests.mini import LIBRARY, Mini
 
 REFINE = ("--rounds", "0", "--field", "ad4")
+KEEP_TWO = ("--max-num-poses", "2")
+"""Of three runs."""
 
 BLOCK = "&#9608;"
 """One run in the histogram of the page."""
@@ -35,7 +37,7 @@ BLOCK = "&#9608;"
 @pytest.fixture(scope="module")
 def campaign(tmp_path_factory: pytest.TempPathFactory) -> Mini:
     folder = tmp_path_factory.mktemp("lga")
-    flags = {"refine": REFINE, "filter": ("--max-num-poses", "2")}  # of three runs
+    flags = {"refine": REFINE, "filter": (*KEEP_TWO, "--cluster-rmsd", "2")}
     return Mini(folder, search="lga", control=True, flags=flags).run()
 
 
@@ -111,7 +113,12 @@ def test_the_campaign_is_verified_reported_and_exported(
     assert report.main([*words, "--output", str(page)]) == 0
     text = page.read_text(encoding="utf-8")
     assert "Lamarckian genetic algorithm" in text
+    assert "poses were filtered and clustered, and scored by" in text
     with open_campaign(campaign.campaign) as reader:
+        runs = reader.runs()
+        assert {"poses", "kept"} < set(runs.kind)
+        settings = json.loads(runs.settings[runs.kind == "kept"][0])
+        assert (settings["max_num_poses"], settings["cluster_rmsd"]) == (2, 2.0)
         best = next(reader.target(reader.targets[0]).poses(1))
     rows = json.loads(best.clusters)
     assert rows == sorted(rows)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ligen_py.chain import FILES
+from ligen_py.chain import BETWEEN, FILES
 from ligen_py.errors import InputError
 from ligen_py.provenance import Input
 from ligen_py.records.poses import POSES
@@ -68,8 +68,8 @@ class Lineage:
         self._require_same_file(files, origin.runs["ligands"])
         made = (_row(kind, origin.runs[kind]) for kind in RECORDED)
         rows = [self._runs.setdefault(row, len(self._runs)) for row in made]
-        if searched := origin.runs.get(POSES.name):
-            self._runs.setdefault(_row(POSES.name, searched), len(self._runs))
+        for kind in (kind for kind in BETWEEN if kind in origin.runs):
+            self._runs.setdefault(_row(kind, origin.runs[kind]), len(self._runs))
         return Provenance(
             target=np.array([files.place] * len(RECORDED), object),
             library=np.array([files.library] * len(RECORDED), object),
