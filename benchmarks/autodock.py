@@ -186,7 +186,7 @@ def docked(system: System, search: str, seed: int, options: argparse.Namespace) 
     terms = [system.poser.terms(one) for one in genotypes]
     binding = np.array([one.binding for one in terms])
     places = [system.heavy(one) for one in genotypes]
-    groups = clusters.clusters(places, binding, settings.cluster_rmsd, system.ways)
+    groups = clusters.clusters(places, binding, NEAR, system.ways)
     crystal = system.heavy(system.crystal)
     rmsds = [clusters.rmsd(crystal, place, system.ways) for place in places]
     largest = max(groups, key=len)

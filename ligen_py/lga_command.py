@@ -372,14 +372,14 @@ def _write(
     ways = grouping.symmetries(one.element, ligand.bond)
     places = [run.xyz[:heavy] for run in runs]
     energies = np.array([run.binding for run in runs])
-    groups = grouping.clusters(places, energies, settings.cluster_rmsd, ways)
+    groups = grouping.clusters(places, energies, options.rmstol, ways)
     given = one.xyz[:heavy].astype(float) + ligand.center
     reference = [grouping.rmsd(given, place, ways) for place in places]
     texts = {job.poses.name: poses_pdbqt(ligand, runs)}
     if options.dlgoutput:
         name = maps.receptor.removesuffix(".pdbqt") or "receptor"
         grid = (name, maps.shape, maps.spacing, maps.center)
-        words = _words(settings)
+        words = _words(settings, options.rmstol)
         texts[job.log.name] = dlg(ligand, runs, groups, reference, grid, words)
     write_texts(job.poses.parent, texts)
     best = groups[0][0].pose
@@ -403,7 +403,7 @@ def _write(
     return not (outside or absurd)
 
 
-def _words(settings: LgaSettings) -> Mapping[str, object]:
+def _words(settings: LgaSettings, tolerance: float) -> Mapping[str, object]:
     return {
         "Number of runs": settings.runs,
         "Number of energy evaluations": settings.evaluations or "by torsions",
@@ -417,7 +417,7 @@ def _words(settings: LgaSettings) -> Mapping[str, object]:
         "Maximal number of local search iterations": settings.iterations,
         "Automatic stop": "on" if settings.stop else "off",
         "Handle symmetry during clustering": "YES",
-        "RMSD tolerance": f"{settings.cluster_rmsd:f}A",
+        "RMSD tolerance": f"{tolerance:f}A",
         "Random seed": settings.seed,
     }
 

@@ -1,6 +1,7 @@
 """AutoDock-GPU's flags: which `ligen lga` takes, as which setting, and why it takes no other."""
 
 import argparse
+import math
 import re
 from collections.abc import Sequence
 from typing import Any
@@ -89,7 +90,6 @@ FLAGS: tuple[tuple[tuple[str, ...], str, str], ...] = (
     (("--autostop", "-A"), "stop", "1: end runs whose population no longer improves"),
     (("--asfreq", "-a"), "stop_every", "generations between two looks of that; 0: by the torsions"),
     (("--stopstd",), "stop_deviation", "deviation at which it ends a run, in kcal/mol"),
-    (("--rmstol",), "cluster_rmsd", "runs nearer than this are one cluster, in Angstrom"),
     (("--seed", "-s"), "seed", "of the random numbers"),
 )
 """Flags of AutoDock-GPU, and the setting that each one is."""
@@ -130,6 +130,10 @@ def add_search(parser: argparse.ArgumentParser) -> None:
         "300 --crat 80 --asfreq 5 (default: bfgs)",
     )  # fmt: skip
     how.add_argument(
+        "--rmstol", type=cli.parsed(_tolerance), default=2.0, metavar="X",
+        help="runs nearer than this are one cluster, in Angstrom (default: 2.0)",
+    )  # fmt: skip
+    how.add_argument(
         "--nev", "-e", type=cli.at_least(1), metavar="N",
         help="evaluations of a run (default: by the heuristic)",
     )  # fmt: skip
@@ -150,6 +154,14 @@ def settings_of(options: argparse.Namespace) -> LgaSettings:
     if options.nev is not None or not options.heuristics:
         given["evaluations"] = EVALUATIONS if options.nev is None else options.nev
     return check(LgaSettings, given, "command line", name=lambda path: names.get(path, f"--{path}"))
+
+
+def _tolerance(text: str) -> float:
+    """What --rmstol says; ValueError where it is no radius."""
+    value = float(text)
+    if not 0 < value < math.inf:
+        raise ValueError(f"{text}: give a number above 0, in Angstrom")
+    return value
 
 
 def _seed(text: str) -> int:

@@ -95,12 +95,6 @@ class LgaSettings(Section):
     spacing: float = Field(
         0.375, ge=0.2, le=1.0, description="spacing of the maps' points, in Angstrom"
     )
-    cluster_rmsd: float = Field(
-        2.0,
-        gt=0,
-        le=20,
-        description="runs that end nearer than this are one cluster, in Angstrom",
-    )
     seed: int = Field(1, ge=0, le=2**31 - 1, description="seed of the random numbers")
 
     @model_validator(mode="before")

@@ -17,6 +17,7 @@ from ligen_py.engine.genetic.effort import most_evaluations
 from ligen_py.molecules.dlg import shown
 from ligen_py.molecules.pdbqt_input import read_ligand
 from ligen_py.pace import Pace
+from ligen_py.settings.lga import LgaSettings
 from tests.unit.molecules.test_pdbqt_input import meekos
 from tests.with_meeko import PDBQTMolecule, RDKitMolCreate
 
@@ -144,6 +145,22 @@ def test_equal_calls_write_equal_files(folder: Path) -> None:
     assert other.read_bytes() != one.read_bytes()
     wets = dock(folder, "wets", "--lsmet", "sw")
     assert "solis_wets" in wets.read_text()
+
+
+def test_the_tolerance_changes_the_clusters_of_the_log_alone(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """So it is no setting of the search, whose change would dock a campaign again."""
+    near, wide = dock(folder, "near", "--rmstol", "0.001"), dock(folder, "wide", "--rmstol", "100")
+    assert "5 clusters" in capsys.readouterr().out
+    assert "RMSD tolerance: 100.000000A" in " ".join(wide.read_text().split())
+    poses = [log.with_suffix(".pdbqt").read_bytes() for log in (near, wide)]
+    assert poses[0] == poses[1]
+    assert "cluster_rmsd" not in LgaSettings.model_fields
+    for text, words in (("0", "0: give a number above 0, in Angstrom"), ("far", "'far'")):
+        with pytest.raises(SystemExit):
+            lga_command.main(["--lfile", str(folder / "lig.pdbqt"), "--rmstol", text])
+        assert words in capsys.readouterr().err
 
 
 def test_maps_that_were_written_give_the_energies_of_the_receptor(folder: Path) -> None:
