@@ -147,7 +147,7 @@ def _overridden(plan: Workplan) -> Iterator[str]:
 
 
 def _unused(plan: Workplan) -> Iterator[str]:
-    """Names the section of a search that the campaign does not use, where the file sets it."""
+    """Names what the file sets of a search that the campaign does not use."""
     settings = plan.settings
     usual = Method(effort=settings.effort, search=settings.search)
     if settings.search == "ligen" and settings.lga != usual.lga:
@@ -159,6 +159,12 @@ def _unused(plan: Workplan) -> Iterator[str]:
             else "write lga: {restarts: N} to use both searches"
         )
         yield f"dock has no effect, as search is lga; {both}"
+    bumps = settings.filter.max_pocket_bumps != usual.filter.max_pocket_bumps
+    if bumps and settings.search == "lga" and not settings.lga.restarts:
+        yield (
+            "filter.max_pocket_bumps has no effect, as search is lga: its runs count as free of "
+            "bumps; take it out"
+        )
 
 
 def _networks(plan: Workplan) -> Iterator[str]:

@@ -32,9 +32,15 @@ class Poses(Record):
         doc="geometric score; of a run of `lga` -1000 times the energy in kcal/mol, of a geometric "
         "pose beside the runs less 2^30; larger is better",
     )
-    internal_bumps: np.ndarray = column("i4", "pose", doc="bumped pairs within the ligand")
-    pocket_bumps: np.ndarray = column("i4", "pose", doc="heavy atoms in receptor cores")
-    outside: np.ndarray = column("i4", "pose", doc="heavy atoms outside the box")
+    internal_bumps: np.ndarray = column(
+        "i4", "pose", doc="bumped pairs within the ligand; 0 in a run of `lga`"
+    )
+    pocket_bumps: np.ndarray = column(
+        "i4", "pose", doc="heavy atoms in receptor cores; 0 in a run of `lga`"
+    )
+    outside: np.ndarray = column(
+        "i4", "pose", doc="heavy atoms outside the box; 0 in a run of `lga`"
+    )
 
     def bounds(self) -> Bounds:
         """Numbers of restarts."""

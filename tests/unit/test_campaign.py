@@ -388,6 +388,13 @@ def test_keys_of_an_effort_that_the_file_sets_are_told(
             "dock has no effect, as search is lga",
         ),
         ({"effort": "exhaustive"}, ""),
+        (
+            {"search": "lga", "filter": {"max_pocket_bumps": 0}},
+            "filter.max_pocket_bumps has no effect, as search is lga: its runs count as free of "
+            "bumps",
+        ),
+        ({"search": "lga", "filter": {"max_pocket_bumps": 0}, "lga": {"restarts": 9}}, ""),
+        ({"filter": {"max_pocket_bumps": 0}}, ""),
     ],
 )
 def test_a_section_of_the_other_search_is_told(

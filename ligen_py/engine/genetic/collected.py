@@ -55,7 +55,7 @@ class Collected:
         """The poses as a record."""
         poses = len(self._energy)
         score = np.clip(-np.round(self._energy * MILLI), WORST_RUN, -WORST_RUN)
-        none = np.zeros(poses, np.int32)
+        none = np.zeros(poses, np.int32)  # the energy has a wall there, so bumps are not counted
         return Poses(
             first_pose=self._first_pose.astype(np.int64),
             first_torsion=self._first_torsion,
