@@ -29,6 +29,7 @@ from ligen_py.campaign.workplan import Workplan
 from ligen_py.chain import BETWEEN, STAGES, Stage, screen
 from ligen_py.config_checks import check_apart, checked
 from ligen_py.engine.functions.gnina.scorer import Gnina
+from ligen_py.engine.genetic.effort import least_evaluations
 from ligen_py.engine.scoring.pose_kernel import PoseBatch
 from ligen_py.errors import InputError
 from ligen_py.library_sample import Sample, look, require_use, sample_of
@@ -192,7 +193,7 @@ def _docking(plan: Workplan, options: argparse.Namespace) -> None:
         if largest.states:
             timed, speed = _speed(plan, largest, options.device, work)
             print(f"\nSpeed, {timed.states} ligands into {next(iter(plan.pockets))}")
-            _show([("stage", "ligands/s"), *((s, f"{v:.1f}") for s, v in speed.items())], "<>")
+            _show([("stage", "ligands/s"), *((s, _rate(v)) for s, v in speed.items())], "<>")
             judged = list(_judging(plan, samples, timed, options.device, work))
             print("\nThe whole campaign, about")
             _show([*_sum(plan, samples, timed, speed, work), *judged], "<>")
@@ -277,34 +278,68 @@ def _speed(
 ) -> tuple[Sample, dict[str, float]]:
     """Ligands a second of each stage, and the sample that was timed.
 
-    That is the whole one, or as many of its records as take about `TIMED` seconds. What a process
-    needs to start and compile does not count.
+    That is the whole one, or as many of its records as take about `TIMED` seconds, without those
+    that would take long alone; the speed of the search is that of all. What a process needs to
+    start and compile does not count.
     """
     ligands: Ligands = read(sample.ligands, LIGANDS, Ligands)
-    docked = np.unique(ligands.entry)
+    docked, expected = np.unique(ligands.entry), _expected_work(plan, ligands)
+    work_of = np.bincount(ligands.entry, expected)[docked]
 
-    def some(count: int) -> Sample:
-        """So many records, from all over the sample."""
+    def some(rows: np.ndarray) -> Sample:
+        """The records of some rows of `docked`."""
         output = work / "timed.h5"
-        write_some(sample.ligands, docked[np.arange(count) * len(docked) // count], output)
+        write_some(sample.ligands, docked[rows], output)
         return sample_of(output, sample.records, sample.exact, sample.parts, sample.files, None)
 
-    timed = sample
-    if len(docked) > FEW:
-        few = some(FEW)
-        share = few.states / sample.states
-        seconds = _seconds(plan, few, device, work)
-        if sum(seconds.values()) > share * TIMED:
-            seconds = _seconds(plan, few, device, work)  # nothing is compiled any more
-        longer = sum(seconds.values()) / (share * TIMED)
-        count = int(len(docked) / max(longer, 1))
-        if count <= FEW:
-            return few, {name: few.states / taken for name, taken in seconds.items()}
-        if count < len(docked):
-            timed = some(count)
+    def speed(timed: Sample, rows: np.ndarray, seconds: dict[str, float]) -> dict[str, float]:
+        """Ligands a second, of the search as if the rows had the work of all."""
+        found = {name: timed.states / taken for name, taken in seconds.items()}
+        share = (work_of[rows].sum() / timed.states) / (work_of.sum() / sample.states)
+        found[screen(plan.settings.search)[0].name] *= share
+        return found
+
+    timed, rows = sample, np.arange(len(docked))
+    few = _spread(np.flatnonzero(work_of <= np.median(work_of)), FEW)
+    if len(few) < len(docked):
+        shown, part = some(few), work_of[few].sum()
+        seconds = _seconds(plan, shown, device, work)
+        if sum(seconds.values()) > part / work_of.sum() * TIMED:
+            seconds = _seconds(plan, shown, device, work)  # nothing is compiled any more
+        long = sum(seconds.values()) / part * work_of
+        rows = np.flatnonzero(long <= TIMED / FEW)
+        if len(rows) < len(docked):
+            print(
+                f"{len(docked) - len(rows)} of {len(docked)} records would take longer than "
+                f"{TIMED / FEW:.0f} s each, and are not timed: their time is estimated"
+            )
+        rows = _spread(rows, int(len(rows) / max(long[rows].sum() / TIMED, 1)))
+        if len(rows) <= len(few):
+            return shown, speed(shown, few, seconds)
+        if len(rows) < len(docked):
+            timed = some(rows)
     _seconds(plan, timed, device, work)  # compiles
-    seconds = _seconds(plan, timed, device, work)
-    return timed, {name: timed.states / taken for name, taken in seconds.items()}
+    return timed, speed(timed, rows, _seconds(plan, timed, device, work))
+
+
+def _rate(value: float) -> str:
+    """Of something a second, also where it takes minutes."""
+    return f"{value:.1f}" if value >= 0.1 else f"{value:.1g}"
+
+
+def _spread(rows: np.ndarray, count: int) -> np.ndarray:
+    """So many of some rows, or all, from all over them."""
+    count = min(count, len(rows))
+    return np.asarray(rows[np.arange(count) * len(rows) // max(count, 1)])
+
+
+def _expected_work(plan: Workplan, ligands: Ligands) -> np.ndarray:
+    """How long the search of each ligand (ligands,) takes beside others; with LiGen's as long."""
+    if plan.settings.search != "lga":
+        return np.ones(len(ligands.entry))
+    torsions = np.diff(ligands.first_torsion).tolist()
+    evaluations = [least_evaluations(plan.settings.lga, number) for number in torsions]
+    return np.array(evaluations, float) * ligands.heavy
 
 
 def _seconds(plan: Workplan, sample: Sample, device: str | None, work: Path) -> dict[str, float]:

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from ligen_py.engine.genetic import batched
-from ligen_py.engine.genetic.reference import LOOKS, Stop
+from ligen_py.engine.genetic.effort import LOOKS
+from ligen_py.engine.genetic.reference import Stop
 from ligen_py.opencl import buffers
 from ligen_py.opencl.device import Device
 from ligen_py.opencl.program import build

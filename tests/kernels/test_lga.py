@@ -362,7 +362,7 @@ def test_the_automatic_stop_and_the_limit_end_runs(
     going = searched(system, device, **given, stop=False)
     limited = searched(system, device, **given, stop=False, evaluations=100)
     for number in stopped:
-        assert (stopped[number].generations >= twin.LOOKS).all()
+        assert (stopped[number].generations >= batched.LOOKS).all()
         assert stopped[number].generations.min() < 60
         assert (going[number].generations == 60).all()
         assert (limited[number].evaluations >= 100).all()

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import h5py
+import numpy as np
 import pytest
 import yaml
 
@@ -17,6 +18,7 @@ from ligen_py.campaign.workplan import Workplan
 from ligen_py.chain import FILES
 from ligen_py.errors import InputError
 from ligen_py.library_sample import Sample, look, require_use
+from ligen_py.records.ligands import LIGANDS, Ligands
 from ligen_py.records.pocket import POCKET, Audit
 from ligen_py.store.campaign.manifest import Manifest, read_manifest
 from ligen_py.store.files.read import read
@@ -125,6 +127,33 @@ def test_as_many_ligands_are_timed_as_take_some_seconds(
         printed = capsys.readouterr().out
         assert f"Speed, {ligands[-1]} ligands into dhfr" in printed
         assert ["dock", "0.3"] in [line.split() for line in printed.splitlines()]
+
+
+def test_a_flexible_molecule_is_not_timed_but_counts(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of the genetic algorithm, whose runs take thousands of times longer with 29 torsions."""
+    names = "".join(f"{'C' * n}O alcohol{n}\n" for n in range(2, 6))
+    (folder / "lib.smi").write_text(f"{'C' * 32} wax\n{names}")
+    (folder / "c.yaml").write_text(yaml.safe_dump(CONFIG | {"search": "lga"}))
+    timed: list[list[int]] = []
+
+    def seconds(described: Workplan, sample: Sample, *__: object) -> dict[str, float]:
+        ligands: Ligands = read(sample.ligands, LIGANDS, Ligands)
+        timed.append(np.diff(ligands.first_torsion).tolist())
+        work = plan._expected_work(described, ligands).sum()
+        return {"lga": work * 1e-5, "score": 1.0 * sample.states}
+
+    monkeypatch.setattr(plan, "_seconds", seconds)
+    monkeypatch.setattr(plan, "_sum", lambda *_: iter([("of", "all")]))
+    assert run(folder) == 0
+    assert max(map(max, timed)) < 6
+    assert len(timed[-1]) == 4
+    printed = capsys.readouterr().out
+    assert "1 of 5 records would take longer than 20 s each, and are not timed" in printed
+    rows = [line.split() for line in printed.splitlines()]
+    assert ["lga", "0.003"] in rows  # the time is that of the wax
+    assert ["score", "1.0"] in rows
 
 
 def test_room_that_files_keep_for_more_rows_counts_once_a_part(

@@ -25,8 +25,8 @@ from ligen_py.engine.functions.ad4.constants import (
 )
 from ligen_py.engine.functions.ad4.field import Ad4Field
 from ligen_py.engine.genetic import pair_steps
-from ligen_py.engine.genetic.effort import looks_every, most_evaluations
-from ligen_py.engine.genetic.reference import LOOKS, STEEPEST, WALL
+from ligen_py.engine.genetic.effort import LOOKS, looks_every, most_evaluations
+from ligen_py.engine.genetic.reference import STEEPEST, WALL
 from ligen_py.engine.refinement.chemical_field import Particles, shapes_of
 from ligen_py.engine.refinement.ligand_keys import FREEDOM_CLASSES, RIGID, keys_of
 from ligen_py.engine.refinement.maps import cells_of

@@ -7,6 +7,8 @@ FEWEST = 500_000
 FULL_RUNS = 50
 LOOKS_EVERY = 5
 """Generations between two looks of the automatic stop, AutoDock-GPU's."""
+LOOKS = 4
+"""Looks at the population that the automatic stop compares."""
 FLEXIBLE, DOUBLING = 10, 1.25
 """With more torsions there are more generations; so many torsions double them."""
 MOST_BETWEEN = 1000
@@ -49,3 +51,19 @@ def looks_every(settings: LgaSettings, torsions: int) -> int:
         return settings.stop_every
     more = 2 ** (max(torsions - FLEXIBLE, 0) / DOUBLING)
     return min(round(LOOKS_EVERY * more), MOST_BETWEEN)
+
+
+def least_evaluations(settings: LgaSettings, torsions: int) -> int:
+    """Evaluations of a run of a ligand, about, before the automatic stop can end it.
+
+    Those after which it ends where they are fewer.
+
+    >>> [least_evaluations(LgaSettings(), torsions) for torsions in (3, 15, 41)]
+    [31000, 496000, 6200000]
+    """
+    generations = settings.generations
+    if settings.stop:
+        generations = min(generations, LOOKS * looks_every(settings, torsions))
+    of_one = 1 + settings.iterations * settings.searched / 100
+    wanted = round(generations * settings.population * of_one)
+    return min(wanted, most_evaluations(settings, torsions))

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ligen_py.engine.genetic.effort import looks_every
+from ligen_py.engine.genetic.effort import LOOKS, looks_every
 from ligen_py.engine.random import philox
 from ligen_py.engine.refinement.ligand_keys import RIGID
 from ligen_py.engine.refinement.reference import Genotype, descend
@@ -52,8 +52,6 @@ GAIN = 0.01
 MEMORY, SMALL = 0.8, 0.01
 """ADADELTA's decay of what was before, and what keeps its first step from being none."""
 
-LOOKS = 4
-"""Looks at the population that the automatic stop compares."""
 TENTH = 10
 """It looks at one in so many individuals, the best."""
 STILL = 10
