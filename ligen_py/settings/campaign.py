@@ -7,7 +7,7 @@ import json
 from typing import Annotated, Any, Literal, Self
 
 import pydantic
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from ligen_py.paths import network_folder
 from ligen_py.settings.aggregate import AggregateSettings
@@ -256,6 +256,18 @@ class Campaign(Method):
             return values | {"aggregate": aggregate | {"top_poses": exported}}
         return values
 
+    @field_validator("docked_poses")
+    @classmethod
+    def _runs_are_kept(cls, value: str, known: pydantic.ValidationInfo) -> str:
+        if value == "drop" and known.data.get("search") == "lga":
+            effort = known.data.get("effort")
+            chosen = f", which effort {effort} chooses," if effort in SEARCH_OF else ""
+            raise ValueError(
+                f"take it out, as it would leave out the runs that 'search: lga'{chosen} shows in "
+                "clusters"
+            )
+        return value
+
     @model_validator(mode="after")
     def _something_to_do(self) -> Self:
         if bool(self.targets) != bool(self.libraries):
@@ -276,11 +288,6 @@ class Campaign(Method):
                     f"'homologs.{name}.structures' needs 'aggregate.rank_by: score': mean ranks of "
                     "two targets cannot be compared"
                 )
-        if self.docked_poses == "drop" and self.search == "lga":
-            raise ValueError(
-                "'docked_poses: drop' would leave out the runs that 'search: lga' shows in "
-                "clusters; take it out"
-            )
         if self.networks.best and not self.targets:
             raise ValueError(
                 "'networks.best' has networks judge docked poses, but nothing is docked without "

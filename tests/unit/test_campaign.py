@@ -18,6 +18,7 @@ from ligen_py.provenance import Run, file_digest
 from ligen_py.records.ligands import LIGANDS
 from ligen_py.records.pocket import POCKET
 from ligen_py.search_changes import Change, search_changes
+from ligen_py.settings.campaign import load_campaign
 from ligen_py.settings.document import read_document
 from ligen_py.settings.parse import ParseSettings
 from ligen_py.settings.pocket import PocketSettings
@@ -402,6 +403,16 @@ def test_a_section_of_the_other_search_is_told(
 ) -> None:
     found = list(_unused(Workplan.of(config(**changes), "c.yaml", folder)))
     assert [one.partition(";")[0] for one in found] == ([words] if words else [])
+
+
+@pytest.mark.parametrize("chosen", ["search: lga", "effort: exhaustive"])
+def test_the_runs_of_the_genetic_algorithm_are_not_dropped(folder: Path, chosen: str) -> None:
+    text = yaml.safe_dump(config()) + f"{chosen}\ndocked_poses: drop\n"
+    (folder / "c.yaml").write_text(text)
+    line = text.count("\n")
+    with pytest.raises(InputError, match=f"line {line}: key 'docked_poses': take it out") as error:
+        load_campaign(folder / "c.yaml")
+    assert ("which effort exhaustive chooses" in str(error.value)) == ("effort" in chosen)
 
 
 def test_a_workbook_is_to_be_saved_as_csv() -> None:
