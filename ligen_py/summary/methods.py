@@ -10,6 +10,9 @@ from ligen_py.summary.facts import settings_of
 from ligen_py.summary.glossary import CITATIONS, NETWORKS, TRAINED, function
 
 LIGEN = "L. Crisci et al., Future Gener. Comput. Syst. 2024, doi:10.1016/j.future.2024.03.045"
+AUTODOCK = "G. M. Morris et al., J. Comput. Chem. 1998, 19, 1639 (Lamarckian genetic algorithm)"
+
+LOCAL_SEARCHES = {"bfgs": "BFGS", "adadelta": "ADADELTA", "solis_wets": "Solis and Wets' method"}
 
 
 def methods(dossiers: Sequence[Dossier], runs: Runs, effort: str) -> list[str]:
@@ -122,11 +125,15 @@ def _costs(score: Mapping[str, Any]) -> str:
     return f", plus {_joined(words)}" if words else ""
 
 
-def citations(functions: Sequence[str]) -> list[str]:
-    """The literature in the order of its numbers."""
+def citations(functions: Sequence[str], runs: Runs) -> list[str]:
+    """The literature in the order of its numbers; the first is that of the search.
+
+    Of two searches that is LiGen's, and the text has the other.
+    """
+    dock = _settings(runs).get("poses", {})
     own = [CITATIONS[name] for name in functions if name in CITATIONS]
     return [
-        LIGEN,
+        AUTODOCK if "population" in dock and not dock.get("restarts") else LIGEN,
         *own,
         "C. Bouysset, S. Fiorucci, J. Cheminform. 2021, 13, 72 (ProLIF)",
         "S. Salentin et al., Nucleic Acids Res. 2015, 43, W443 (PLIP)",
@@ -155,6 +162,8 @@ def _ligands(parse: Mapping[str, Any]) -> str:
         words += ", docked as one stereoisomer each"
     else:
         words += _value(parse, "stereoisomers", ", expanded to up to {} stereoisomers")
+    if parse.get("conformers") == 1:
+        return f"{words} and one start conformer a state."
     return words + _value(parse, "conformers", " and up to {} start conformers a state") + "."
 
 
@@ -169,12 +178,18 @@ def _search(settings: Mapping[str, Any]) -> str:
     if "population" not in settings:
         starts = _value(settings, "num_restart", " from {} starts")
         return f"Ligands were docked by LiGen's geometric search [1]{starts}"
-    both = settings.get("restarts")
+    both, most = settings.get("restarts"), settings.get("evaluations")
+    searched = LOCAL_SEARCHES.get(str(settings.get("local_search")))
     return (
-        "Ligands were docked by AutoDock's Lamarckian genetic algorithm (G. M. Morris et al., "
-        "J. Comput. Chem. 1998, 19, 1639) in AutoDock4's field"
+        "Ligands were docked by AutoDock's Lamarckian genetic algorithm "
+        + (f"({AUTODOCK.partition(' (')[0]})" if both else "[1]")
+        + " in AutoDock4's field"
         + _value(settings, "runs", ", {} runs")
         + _value(settings, "population", " of {} individuals")
+        + (f" with local search by {searched}" if searched else "")
+        + (f" and at most {most} energy evaluations each" if most else "")
+        + (" and as many energy evaluations as AutoDock-GPU estimates" if most == 0 else "")
+        + _value(settings, "seed", " (seed {})")
         + (_value(settings, "restarts", ", and by LiGen's [1] from {} starts") if both else "")
     )
 

@@ -82,7 +82,7 @@ def page_of(
     # The files are the program's own; no data are in them.
     style, *scripts = (Markup((HERE / name).read_text(encoding="utf-8")) for name in ASSETS)
     return _page().render(
-        citations=citations(known),
+        citations=citations(known, runs) if runs else [],
         date=date,
         dossiers=dossiers,
         effort=effort,

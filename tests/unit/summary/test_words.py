@@ -5,7 +5,7 @@ import math
 from dataclasses import fields, replace
 from pathlib import Path
 from types import SimpleNamespace
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -14,6 +14,7 @@ from ligen_py.molecules.hits.analysis import Analysis
 from ligen_py.molecules.hits.properties import Properties
 from ligen_py.molecules.interactions.contacts import Contact
 from ligen_py.records.ledger import Reason, Status
+from ligen_py.settings.lga import LgaSettings
 from ligen_py.settings.refine import RefineSettings
 from ligen_py.settings.score import ScoreSettings
 from ligen_py.store.campaign.layout import Counts, Runs, Watched
@@ -25,7 +26,7 @@ from ligen_py.summary.doubts import doubts
 from ligen_py.summary.enrichment import Enrichment
 from ligen_py.summary.facts import Balance, Group, Loss, Redocking, Target, Watch
 from ligen_py.summary.figures import HEIGHT, MOST_DOTS, WIDTH, Scale, distribution, scatter
-from ligen_py.summary.methods import methods
+from ligen_py.summary.methods import citations, methods
 from ligen_py.summary.text import text_of
 from ligen_py.summary.verdict import verdict
 
@@ -327,6 +328,53 @@ def test_methods_name_the_refinement_only_where_there_was_one() -> None:
     refined = "poses were filtered, refined in the field of Vina and clustered, and scored"
     assert refined in paragraph(RefineSettings(), score)
     assert "poses were filtered, and scored" in paragraph(RefineSettings(rounds=0), score)
+
+
+def of_stages(**settings: dict[str, Any]) -> Runs:
+    """Run records of files of these kinds."""
+    texts = [json.dumps(one) for one in settings.values()]
+    empty = [""] * len(settings)
+    columns = [list(settings), empty, empty, texts, empty]
+    return Runs(*(np.array(one, object) for one in columns))
+
+
+@pytest.mark.parametrize(
+    ("given", "words", "first"),
+    [
+        (
+            {},
+            "genetic algorithm [1] in AutoDock4's field, 20 runs of 50 individuals with local "
+            "search by BFGS and as many energy evaluations as AutoDock-GPU estimates (seed 1), "
+            "poses were filtered",
+            "G. M. Morris",
+        ),
+        (
+            {"local_search": "solis_wets", "evaluations": 1500, "seed": 7},
+            "150 individuals with local search by Solis and Wets' method and at most 1500 energy "
+            "evaluations each (seed 7), poses were filtered",
+            "G. M. Morris",
+        ),
+        (
+            {"local_search": "adadelta", "restarts": 64},
+            "(G. M. Morris et al., J. Comput. Chem. 1998, 19, 1639) in AutoDock4's field, 20 runs "
+            "of 150 individuals with local search by ADADELTA and as many energy evaluations as "
+            "AutoDock-GPU estimates (seed 1), and by LiGen's [1] from 64 starts, poses were",
+            "L. Crisci",
+        ),
+    ],
+)
+def test_methods_say_how_the_genetic_algorithm_searched(
+    given: dict[str, Any], words: str, first: str
+) -> None:
+    """And number [1] of the literature is in the text."""
+    runs = of_stages(
+        ligands={"conformers": 1}, poses=LgaSettings.model_validate(given).model_dump(mode="json")
+    )
+    text = " ".join(methods([], runs, ""))
+    assert words in text
+    assert "and one start conformer a state." in text
+    assert citations([], runs)[0].startswith(first)
+    assert text.count("[1]") == 1
 
 
 @pytest.mark.parametrize(
