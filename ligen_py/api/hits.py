@@ -13,7 +13,7 @@ from ligen_py.store.files.parquet import parquet_bytes
 from ligen_py.store.files.text import csv_line, harmless, write_texts
 from ligen_py.summary.glossary import units
 from ligen_py.summary.molecule import MOST_COLUMNS, columns, kind_of
-from ligen_py.summary.table import cut, readable, table
+from ligen_py.summary.table import counted, cut, readable, table
 from ligen_py.target_files import Posed
 
 SHOWN = 10
@@ -211,11 +211,7 @@ class Hits(Sequence[Hit]):
         return "\n".join([*lines, f"  {units(self.functions)}"])
 
     def __repr__(self) -> str:
-        left = f", {_count(len(self.failures), 'failure')}" if self.failures else ""
+        left = f", {counted(len(self.failures), 'failure')}" if self.failures else ""
         return "\n".join(
-            filter(None, (f"<Hits: {_count(len(self), 'molecule')}{left}>", self.table()))
+            filter(None, (f"<Hits: {counted(len(self), 'molecule')}{left}>", self.table()))
         )
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from ligen_py.errors import InputError
 from ligen_py.store.files.text import as_written, harmless
+from ligen_py.summary.table import counted
 
 COLUMNS = (
     "target",
@@ -87,9 +88,8 @@ def higher(rows: Sequence[Row]) -> Iterator[str]:
     for target in dict.fromkeys(row.target for row in rows):
         own = [row for row in rows if row.target == target]
         count = sum(row.difference < 0 for row in own)
-        yield (
-            f"{count} of the {len(own)} best molecules of {target} score higher in an anti-target"
-        )
+        best = counted(len(own), "best molecule")
+        yield f"{count} of the {best} of {target} score higher in an anti-target"
 
 
 def unlisted(panel: Path, names: Sequence[str]) -> list[str]:

@@ -20,7 +20,7 @@ from ligen_py.store.campaign.reader import CampaignReader, Every, TargetReader
 from ligen_py.summary.doubts import doubts
 from ligen_py.summary.facts import Target
 from ligen_py.summary.glossary import SIZE_POWER, function
-from ligen_py.summary.table import readable
+from ligen_py.summary.table import counted, readable
 
 MOST_VENDOR = 12
 """Columns of the input that the list shows of a molecule."""
@@ -117,7 +117,8 @@ class Dossier:
         ligand = f"of {self.target.control.name}" if self.target.control else "as configured"
         count = len({tuple(label[:3]) for label in labels})
         structure = readable(", ".join(self.site.receptor))
-        return f"{structure}; {ligand}; chain {', '.join(chains)}; {count} residues around the box"
+        where = f"chain{'s' if len(chains) > 1 else ''} {', '.join(chains)}"
+        return f"{structure}; {ligand}; {where}; {counted(count, 'residue')} around the box"
 
     @property
     def hits(self) -> list[Row]:

@@ -24,7 +24,7 @@ from ligen_py.store.campaign.reader import CampaignReader, Ranked, TargetReader
 from ligen_py.summary.controls import Verdict, from_document
 from ligen_py.summary.enrichment import Enrichment, enrichment
 from ligen_py.summary.nulls import NULLS, null_of
-from ligen_py.summary.table import readable
+from ligen_py.summary.table import counted, readable
 
 ELSEWHERE = 2.0
 """Angstrom; poses this far apart are different ones."""
@@ -168,9 +168,9 @@ class Watch:
     @property
     def summary(self) -> str:
         """The watch in one line."""
-        chunks = "1 chunk" if self.chunks == 1 else f"{self.chunks} chunks"
-        found = {0: "no alarm", 1: "1 alarm"}.get(len(self.alarms), f"{len(self.alarms)} alarms")
-        return f"{found} in {chunks}; {self.sampled} best poses were scored again by plain NumPy"
+        found = counted(len(self.alarms), "alarm") if self.alarms else "no alarm"
+        poses = f"{counted(self.sampled, 'best pose')} {'was' if self.sampled == 1 else 'were'}"
+        return f"{found} in {counted(self.chunks, 'chunk')}; {poses} scored again by plain NumPy"
 
 
 @dataclass(frozen=True, slots=True)

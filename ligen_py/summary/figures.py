@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ligen_py.summary.facts import Target
+from ligen_py.summary.table import counted
 
 WIDTH, HEIGHT = 640, 300
 LEFT, RIGHT, TOP, FOOT = 46, 12, 10, 40
@@ -124,7 +125,7 @@ def scatter(
     for i, j in np.argwhere(counts):
         left, right, top = x(edges_x[i]), x(edges_x[i + 1]), y(edges_y[j + 1])
         shade = round(0.15 + 0.85 * math.log1p(counts[i, j]) / most, 2)
-        words = f"{counts[i, j]:.0f} molecules"
+        words = counted(int(counts[i, j]), "molecule")
         size = right - left, y(edges_y[j]) - top
         figure.cells.append((left, top, round(size[0], 1), round(size[1], 1), shade, words))
     return figure

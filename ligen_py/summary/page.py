@@ -21,7 +21,7 @@ from ligen_py.summary.figures import Figure, distribution, scatter
 from ligen_py.summary.methods import citations, methods
 from ligen_py.summary.searches import Search
 from ligen_py.summary.selectivity import selectivity
-from ligen_py.summary.table import NAME_WIDTH
+from ligen_py.summary.table import NAME_WIDTH, counted
 from ligen_py.summary.text import (
     caution,
     control_words,
@@ -128,6 +128,7 @@ def _page() -> jinja2.Template:
         caution=caution,
         null_words=null_words,
         columns=glossary.columns,
+        counted=counted,
         crystal_of=_crystal,
         crystal_words=crystal_words,
         data=embedded,
@@ -214,13 +215,13 @@ def _throughput(dossiers: Sequence[Dossier], times: Sequence[Time]) -> str:
     if not seconds or not docked:
         return ""
     rate = 3600 * docked / seconds
-    what = (
-        "molecules"
-        if len(dossiers) == 1
-        else f"pairs of a molecule and one of the {len(dossiers)} targets"
-    )
+    what = "molecule" if docked == 1 else f"{docked:,} molecules"
+    if len(dossiers) > 1:
+        pairs = "pair" if docked == 1 else f"{docked:,} pairs"
+        what = f"{pairs} of a molecule and one of the {len(dossiers)} targets"
+    took = f"{seconds / 3600:.2f} hours" if seconds >= 3600 else f"{seconds:.3g} seconds"
     return (
-        f"The last jobs of these {docked:,} {what} took {seconds / 3600:.2f} hours: "
+        f"The last jobs of {'this' if docked == 1 else 'these'} {what} took {took}: "
         f"{rate:,.0f} an hour, or {seconds / docked:.2g} seconds each. A million of them would "
         f"take {1e6 / rate:,.0f} hours on the same device. A job that keeps its poses, as after a "
         "change of score alone, docks nothing. Jobs that ran at one time shared the device."

@@ -17,7 +17,7 @@ from ligen_py.store.files.read import kind_of, read, run_record
 from ligen_py.summary.antitargets import higher, read_table, unlisted
 from ligen_py.summary.guides import VERDICTS, ranks
 from ligen_py.summary.homologs import antitargets
-from ligen_py.summary.table import cut, readable, table
+from ligen_py.summary.table import counted, cut, readable, table
 
 FIRST = 10
 """Rows of each query, of each gene, or of a list."""
@@ -104,11 +104,13 @@ def _homologs(path: Path, name: str, run: dict[str, str]) -> Search:
                     "yes" if row in like else "",
                 )
             )
-    size = f"{int(space.sequences[0]):,} proteins"
-    words = f"{len(hits.score)} hits in {size}, {len(like)} of them anti-targets"
-    rejected = np.count_nonzero(read(path, HOMOLOGS, Ledger).status == Status.REJECTED)
+    size = counted(int(space.sequences[0]), "protein")
+    are = "an anti-target" if len(like) == 1 else "anti-targets"
+    words = f"{counted(len(hits.score), 'hit')} in {size}, {len(like)} of them {are}"
+    rejected = int(np.count_nonzero(read(path, HOMOLOGS, Ledger).status == Status.REJECTED))
     if rejected:
-        words += f"; {rejected:,} records of the database are not searched"
+        are = "is" if rejected == 1 else "are"
+        words += f"; {counted(rejected, 'record')} of the database {are} not searched"
     columns = ("query", "rank", "protein", "score", "E-value", "identity", "site", "anti-target")
     meaning = (
         "identity: equal residues of the alignment's columns; site: of the query's binding site; "
@@ -128,15 +130,16 @@ def _offtargets(path: Path, name: str, run: dict[str, str]) -> Search:
         status = guides.detail[row] if guides.status[row] == GuideStatus.TRUNCATED else ""
         rows.append((guides.name[row], guides.sequence[row], *map(str, numbers), status))
     # With every alignment of a site there are more rows than sites, and rows are counted.
-    rows_are = "alignments" if json.loads(run["settings"]).get("rows") == "all" else "sites"
-    words = f"{int(guides.count.sum())} {rows_are} of {len(guides.name)} guides in {_bases(path)}"
+    row_is = "alignment" if json.loads(run["settings"]).get("rows") == "all" else "site"
+    found, of = counted(int(guides.count.sum()), row_is), counted(len(guides.name), "guide")
+    words = f"{found} of {of} in {_bases(path)}"
     if len(guides.name) > FIRST:
         words += f"; the first {FIRST} guides"
     mismatches = tuple(f"{n} mm" for n in range(most + 1))
     columns = ("guide", "sequence", *mismatches, *BULGES, "note")
     numeric = frozenset(range(2, len(columns) - 1))
     meaning = (
-        f"mm: {rows_are} with so many mismatches and no bulge; a bulge: those with one or two "
+        f"mm: {row_is}s with so many mismatches and no bulge; a bulge: those with one or two "
         "bases more (DNA) or less (RNA) than the guide. The guide's own site is among them."
     )
     return Search("Off-targets", name, words, columns, rows, numeric, meaning, path, run)
@@ -168,10 +171,10 @@ def _guides(path: Path, name: str, run: dict[str, str]) -> Search:
             )
         )
     of_genes = guides.role == GuideRole.GENE
-    good = np.count_nonzero(of_genes & (guides.verdict == GuideVerdict.GOOD))
+    good = int(np.count_nonzero(of_genes & (guides.verdict == GuideVerdict.GOOD)))
     words = (
-        f"{good} good guides of {np.count_nonzero(of_genes)}, and "
-        f"{np.count_nonzero(~of_genes)} controls, in {_bases(path, GUIDES)}"
+        f"{counted(good, 'good guide')} of {np.count_nonzero(of_genes)}, and "
+        f"{counted(int(np.count_nonzero(~of_genes)), 'control')}, in {_bases(path, GUIDES)}"
     )
     mm = tuple(f"{n} mm" for n in range(mismatches + 1))
     columns = (
@@ -214,7 +217,7 @@ def _selectivity(path: Path) -> Search:
 
 
 def _bases(path: Path, kind: Kind = OFFTARGETS) -> str:
-    return f"{int(read(path, kind, Chromosomes).length.sum()):,} bases"
+    return counted(int(read(path, kind, Chromosomes).length.sum()), "base")
 
 
 def _percent(part: int, whole: int) -> str:

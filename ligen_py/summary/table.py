@@ -25,3 +25,12 @@ def cut(name: str) -> str:
 def readable(text: str) -> str:
     """A text on one line without control characters, which a terminal would obey."""
     return "".join(c if c.isprintable() else " " for c in str(text))
+
+
+def counted(number: int, what: str) -> str:
+    """A number of things in words.
+
+    >>> counted(1, "row"), counted(2000, "row")
+    ('1 row', '2,000 rows')
+    """
+    return f"{number:,} {what}{'' if number == 1 else 's'}"

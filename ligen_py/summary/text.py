@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from ligen_py.store.campaign.judged import Judgement
 from ligen_py.summary.facts import ELSEWHERE, Balance, Group, Networks, Target
 from ligen_py.summary.glossary import TRAINED
-from ligen_py.summary.table import cut, table
+from ligen_py.summary.table import counted, cut, table
 
 
 def text_of(targets: Sequence[Target], files: Mapping[str, str], effort: str = "") -> str:
@@ -21,7 +21,8 @@ def text_of(targets: Sequence[Target], files: Mapping[str, str], effort: str = "
 
 def _target(target: Target) -> Iterator[str]:
     records = sum(balance.records for balance in target.ledger)
-    title = f"{target.name}: {target.size} molecules ranked of {records} input records"
+    ranked = counted(target.size, "molecule")
+    title = f"{target.name}: {ranked} ranked of {counted(records, 'input record')}"
     yield from (title, "=" * len(title), "")
     yield from (ranked_words(target), *device_words(target.devices), "")
     yield from (*(_best(target) if target.size else [nothing_words(target)]), "")
@@ -56,7 +57,8 @@ def nothing_words(target: Target) -> str:
         counts[f"{loss.status} in {loss.stage} ({loss.reason})"] += loss.records
     ends = ", ".join(f"{count} {end}" for end, count in counts.most_common())
     records = sum(balance.records for balance in target.ledger)
-    return f"No molecule was scored, of {records} input records: {ends or 'there are none'}."
+    of = counted(records, "input record")
+    return f"No molecule was scored, of {of}: {ends or 'there are none'}."
 
 
 NETWORK_HEADS = ("score+CNN", "CNN", "CNN pK", "apart")
@@ -76,9 +78,9 @@ def network_words(found: Networks, heads: Sequence[str]) -> list[str]:
     judged = "the best molecule" if count == 1 else f"the best {count} molecules"
     return [
         f"network: {', '.join(heads)}: gnina's networks judged the kept poses of {judged}.",
-        f"They choose the pose of lowest energy - {found.weight:g} logit. Of {found.others} "
-        f"molecules that is not the pose that the energies choose; of {found.far} it lies more "
-        f"than {ELSEWHERE:g} Å from it.",
+        f"They choose the pose of lowest energy - {found.weight:g} logit. Of "
+        f"{counted(found.others, 'molecule')} that is not the pose that the energies choose; "
+        f"of {found.far} it lies more than {ELSEWHERE:g} Å from it.",
         "physics: all else, the order included.",
         TRAINED,
     ]
@@ -149,7 +151,7 @@ def control_words(target: Target) -> str:
         return f"{words}no RMSD, because {control.detail}"
     return (
         f"{words}best-scored pose {control.rmsd:.2f} Å from the crystal pose, "
-        f"nearest of {control.poses} kept poses {control.rmsd_kept:.2f} Å"
+        f"nearest of {counted(control.poses or 0, 'kept pose')} {control.rmsd_kept:.2f} Å"
     )
 
 
@@ -162,8 +164,7 @@ def caution(group: Group) -> str:
     """What a reader should know before trusting the statistics of a small group."""
     if group.enrichment is None or group.enrichment.members >= 20:
         return ""
-    count = group.enrichment.members
-    members = "1 member" if count == 1 else f"{count} members"
+    members = counted(group.enrichment.members, "member")
     return f"With {members} one molecule more or less changes these figures."
 
 
@@ -171,7 +172,7 @@ def _group(group: Group) -> Iterator[str]:
     named, names = group.names
     ranked = f"{named} of {names} members ranked"
     if not named == group.molecules == len(group.ranked):
-        ranked = f"{group.molecules} molecules ranked ({named} of {names} names)"
+        ranked = f"{counted(group.molecules, 'molecule')} ranked ({named} of {names} names)"
     yield f"Group {group.name}: {ranked}"
     yield from (f"  {line}" for line in _statistics(group))
     rows = [[str(m.rank), f"{m.score:.2f}", cut(m.name)] for m in group.ranked]

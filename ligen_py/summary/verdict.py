@@ -7,7 +7,8 @@ from ligen_py.summary.controls import POSES, RANKING, Row, Verdict
 from ligen_py.summary.enrichment import LEAST_FOR_INTERVAL
 from ligen_py.summary.facts import Group, Networks, Target
 from ligen_py.summary.glossary import TRAINED
-from ligen_py.summary.text import cut, device_words, limit_words, nothing_words
+from ligen_py.summary.table import counted, cut
+from ligen_py.summary.text import device_words, limit_words, nothing_words
 
 FOUND = 2.0
 """A redocked pose up to this far (Angstrom) from the crystal pose counts as found."""
@@ -79,8 +80,8 @@ def _of_actives(judged: Verdict, rank_by: str) -> tuple[str, str]:
     """By what ranks the campaign; a null ranking that is as good takes its worth."""
     value, low, high = _own(judged.rows, rank_by).figures["ROC AUC"]
     measured = f"ROC AUC {value:.2f}, 95 % interval {low:.2f} to {high:.2f}"
-    actives = f"{judged.actives} known active{'s' if judged.actives > 1 else ''}"
-    among = f"{actives} among {judged.decoys} decoys"
+    actives, decoys = counted(judged.actives, "known active"), counted(judged.decoys, "decoy")
+    among = f"{actives} among {decoys}"
     if min(judged.actives, judged.decoys) < LEAST_FOR_INTERVAL:
         # Resampled, one active is always itself: its interval has no width.
         return "fair", (
@@ -124,7 +125,7 @@ def _of_group(group: Group) -> tuple[str, str]:
     found = group.enrichment
     assert found is not None
     if found.interval is None:
-        count = "1 member" if found.members == 1 else f"{found.members} members"
+        count = counted(found.members, "member")
         return "fair", (
             f"Ranking: {group.name} has {count}, too few to say whether it prefers them "
             f"(ROC AUC {found.auc:.2f})."

@@ -279,8 +279,22 @@ def test_a_campaign_in_which_nothing_was_scored_has_a_report(
     flags = ["--manifest", str(manifest), "--output", str(tmp_path / "c.h5"), "--quiet"]
     assert aggregate.main(flags) == 0
     assert run(tmp_path / "c.h5", "--groups", '{"g": ["cut"]}') == 0
-    assert "t: 0 molecules ranked of 1 input records" in capsys.readouterr().out
+    assert "t: 0 molecules ranked of 1 input record\n" in capsys.readouterr().out
     Page((tmp_path / "report.html").read_text(encoding="utf-8"))
+
+
+def test_one_of_anything_is_no_plural(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    parts = [write_part(tmp_path, "t", "lib", "1-of-1", [Molecule("only", "CC(N)C=CF", 3.0)])]
+    manifest, output = write_manifest(tmp_path / "m.tsv", parts), tmp_path / "campaign.h5"
+    words = ["--manifest", str(manifest), "--output", str(output), "--quiet"]
+    assert aggregate.main(words) == 0
+    assert run(output) == 0
+    page = Page((tmp_path / "report.html").read_text(encoding="utf-8"))
+    text = " ".join(" ".join(page.text).split())
+    assert re.findall(r"\b1 \w*?(?:hit|molecule|record|cluster|pose|chunk)s\b", text) == []
+    assert "of 1 record " in text
+    assert "1 molecule ranked of 1 input record\n" in capsys.readouterr().out
+    assert "2 stereocentres or double bonds left open" in text
 
 
 def test_a_ranking_by_devices_of_two_classes_is_said(

@@ -103,9 +103,7 @@ def test_records_of_a_database_that_are_not_searched_are_told(
     assert homologs.main(words) == 0
     page = str(tmp_path / "report.html")
     assert report.main(["--searches", str(tmp_path / "h.h5"), "--output", page]) == 0
-    told = (
-        "2 hits in 1 proteins, 0 of them anti-targets; 2 records of the database are not searched"
-    )
+    told = "2 hits in 1 protein, 0 of them anti-targets; 2 records of the database are not searched"
     assert told in capsys.readouterr().out
 
 
@@ -116,7 +114,7 @@ def test_alignments_are_not_called_sites(
     (tmp_path / "in.txt").write_text(f"g.fa\n{'N' * 21}RG 1 0\nAAAAAAAAAAAAAAAAACCCNNN 0 one\n")
     (tmp_path / "g.fa").write_text(f">chr1\nCT{'A' * 18}CCCTGG\n")
     words = ["--input", str(tmp_path / "in.txt"), "--cache", str(folder / "cache"), "--quiet"]
-    for rows, told in (("canonical", "1 sites of 1 guides"), ("all", "18 alignments of 1 guides")):
+    for rows, told in (("canonical", "1 site of 1 guide"), ("all", "18 alignments of 1 guide")):
         output = str(tmp_path / f"{rows}.h5")
         assert offtargets.main([*words, "--rows", rows, "--output", output]) == 0
         page = str(tmp_path / "report.html")

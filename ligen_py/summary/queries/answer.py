@@ -13,7 +13,7 @@ import numpy as np
 
 from ligen_py.errors import UsageError
 from ligen_py.store.files.text import csv_line, harmless, write_texts
-from ligen_py.summary.table import NAME_WIDTH, cut, readable, table
+from ligen_py.summary.table import NAME_WIDTH, counted, cut, readable, table
 
 log = logging.getLogger("ligen_py")
 
@@ -44,15 +44,6 @@ def write_answer(answer: Answer, form: str, output: Path | None) -> None:
     else:
         lines = {"csv": _csv, "tsv": _tsv, "jsonl": _jsonl}[form](answer)
     write_lines(lines, output, counted(rows, "row"))
-
-
-def counted(number: int, what: str) -> str:
-    """A number of things in words.
-
-    >>> counted(1, "row"), counted(2, "row")
-    ('1 row', '2 rows')
-    """
-    return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 def write_lines(lines: Iterator[str], output: Path | None, what: str) -> None:

@@ -12,12 +12,12 @@ from ligen_py.errors import InputError, UsageError, close_to
 from ligen_py.store.campaign.judged import Beside
 from ligen_py.store.campaign.layout import Left
 from ligen_py.store.campaign.reader import CampaignReader, open_campaign
-from ligen_py.summary.queries.answer import counted, write_answer, write_lines
+from ligen_py.summary.queries.answer import write_answer, write_lines
 from ligen_py.summary.queries.columns import INPUT, NETWORK, TEXTS, Molecules, is_shown_only, joined
 from ligen_py.summary.queries.expression import Columns, Expression, Texts
 from ligen_py.summary.queries.forms import LIMIT, format_of
 from ligen_py.summary.queries.unscored import UNSCORED, with_left
-from ligen_py.summary.table import readable
+from ligen_py.summary.table import counted, readable
 
 FEW = 200
 """Molecules whose structures or poses are looked at first, best first; then twice as many."""

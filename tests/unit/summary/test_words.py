@@ -63,6 +63,15 @@ def test_a_verdict_on_poses(control: Redocking | None, level: str, words: str) -
     assert words in found[0][1]
 
 
+def test_one_pose_was_scored_again() -> None:
+    assert Watch(1, 1, []).summary == (
+        "no alarm in 1 chunk; 1 best pose was scored again by plain NumPy"
+    )
+    assert Watch(2, 0, ["x"]).summary == (
+        "1 alarm in 2 chunks; 0 best poses were scored again by plain NumPy"
+    )
+
+
 def test_a_target_without_a_scored_molecule_says_why() -> None:
     """The page's first words and the table, which has no empty list of hits."""
     losses = [Loss("failed", "parse", "unparsable", 1), Loss("rejected", "parse", "too heavy", 40)]
