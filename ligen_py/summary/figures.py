@@ -26,6 +26,8 @@ class Scale:
     high: float
     first: float
     last: float
+    least: float = 0.0
+    """Of the step between two ticks."""
 
     def __call__(self, value: float) -> float:
         """Pixel of a value."""
@@ -36,7 +38,7 @@ class Scale:
     @property
     def ticks(self) -> list[tuple[float, str]]:
         """Pixels and words of round values."""
-        step = _round_step((self.high - self.low) / 5 or 1.0)
+        step = _round_step(max((self.high - self.low) / 5 or 1.0, self.least))
         start = math.ceil(self.low / step - 1e-9)
         stop = math.floor(self.high / step + 1e-9)
         digits = max(0, -math.floor(math.log10(step) + 1e-9))
@@ -81,7 +83,7 @@ def distribution(target: Target, marks: Sequence[tuple[float, str, str]]) -> Fig
     lowest = min([target.lowest, *(score for score, _, _ in marks)])
     highest = max([target.highest, *(score for score, _, _ in marks)])
     x = Scale(lowest, highest, LEFT, WIDTH - RIGHT)
-    y = Scale(0, max(target.bars, default=1) * 1.05, HEIGHT - FOOT, TOP)
+    y = Scale(0, max(target.bars, default=1) * 1.05, HEIGHT - FOOT, TOP, least=1)
     step = (target.highest - target.lowest) / max(len(target.bars), 1)
     cells = []
     for i, count in enumerate(target.bars):

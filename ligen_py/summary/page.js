@@ -215,6 +215,7 @@ class Dossier {
     const hits = (rows) => [...rows].filter((row) => !row.classList.contains("ref")).length;
     const rest = shown.size < this.fitting.length ? `; ${hits(this.fitting)} fit` : "";
     if (count) count.textContent = `${hits(shown)} of ${hits(this.rows)} shown${rest}`;
+    this.find("none").hidden = hits(this.fitting) > 0 || !hits(this.rows);
     const all = this.find("all");
     if (all) {
       all.hidden = !rest;

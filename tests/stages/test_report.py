@@ -255,7 +255,7 @@ def test_the_page_stands_alone_and_escapes_names(campaign: Path) -> None:
     assert "ligen pick CAMPAIGN --target beta --count 96 --max-per-scaffold 3" in words
     assert "prefers-color-scheme: dark" in text
     for part in (
-        *("m10", "REF, docked from scratch", "no finite score", "max_num_poses 30"),
+        *("m10", "REF, docked from scratch", "reasons", "no finite score", "max_num_poses 30"),
         "receptor and site protein.pdb; of REF; chain",
         *("REF did not come back", "too few to say", "Virtual screening was done with ligen_py"),
     ):
@@ -293,6 +293,7 @@ def test_one_of_anything_is_no_plural(tmp_path: Path, capsys: pytest.CaptureFixt
     text = " ".join(" ".join(page.text).split())
     assert re.findall(r"\b1 \w*?(?:hit|molecule|record|cluster|pose|chunk)s\b", text) == []
     assert "of 1 record " in text
+    assert "reasons" not in text  # nothing was lost
     assert "1 molecule ranked of 1 input record\n" in capsys.readouterr().out
     assert "2 stereocentres or double bonds left open" in text
 

@@ -422,6 +422,10 @@ def test_search_and_filters_leave_what_is_asked_for(tab: Tab) -> None:
     ):
         put("search", same)  # composed letters or not; a joiner, which the page cannot show
         assert shown(tab) == [3]
+    none = "document.querySelector(\"[data-part='none']\").hidden"
+    assert tab.run(none)
+    put("search", "no such molecule")
+    assert (shown(tab), tab.run(none)) == ([], False)
     put("search", "12 usd")
     assert shown(tab) == [i for i in every if hits[i]["vendor"]]
     # An exported table has the neutral parent beside the docked state: either finds the hit.

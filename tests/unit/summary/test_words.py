@@ -257,6 +257,12 @@ def test_axes_have_round_ticks_inside() -> None:
     assert Scale(2.0, 2.0, 0, 10)(2.0) == 0
 
 
+def test_molecules_are_counted_in_whole_numbers() -> None:
+    for most, ticks in ((1, ["0", "1"]), (2, ["0", "1", "2"]), (40, ["0", "10", "20", "30", "40"])):
+        found = distribution(replace(TARGET, bars=[1, most]), [])
+        assert [words for _, words in found.y.ticks] == ticks
+
+
 def test_every_molecule_is_in_the_figures() -> None:
     figure = distribution(TARGET, [(4.5, "reference", "REF")])
     assert [words.rpartition(" ")[2] for *_, words in figure.cells] == ["1", "4", "2"]
