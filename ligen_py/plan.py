@@ -308,10 +308,10 @@ def _speed(
             seconds = _seconds(plan, shown, device, work)  # nothing is compiled any more
         long = sum(seconds.values()) / part * work_of
         rows = np.flatnonzero(long <= TIMED / FEW)
-        if len(rows) < len(docked):
+        if left := len(docked) - len(np.union1d(rows, few)):
             print(
-                f"{len(docked) - len(rows)} of {len(docked)} records would take longer than "
-                f"{TIMED / FEW:.0f} s each, and are not timed: their time is estimated"
+                f"{left} of {len(docked)} records would take longer than {TIMED / FEW:.0f} s "
+                "each, and are not timed: their time is estimated"
             )
         rows = _spread(rows, int(len(rows) / max(long[rows].sum() / TIMED, 1)))
         if len(rows) <= len(few):

@@ -140,12 +140,12 @@ def _faults(options: argparse.Namespace, path: Path, plan: Workplan | None) -> I
         faults = config_faults(plan, options.campaign, path, manifest, attributes)
         yield from by_cause(faults, options.all)
         yield from source_faults(plan, options.campaign.parent)
-    if not broken:
-        controls = unlisted_parts(plan, options.campaign.parent) if plan else []
-        log.info("files and run records of %d parts", len(manifest.parts) + len(controls))
-        broken = list(by_cause(_files_faults(manifest, controls, known), options.all))
-        yield from broken
-    if broken:
+    controls = unlisted_parts(plan, options.campaign.parent) if plan else []
+    log.info("files and run records of %d parts", len(manifest.parts) + len(controls))
+    ranked = None if broken else known
+    faulty = list(by_cause(_files_faults(manifest, controls, ranked), options.all))
+    yield from faulty
+    if broken or faulty:
         log.info("nothing is made again, since it would be made from these files")
         return
     log.info("merging %d parts again", len(manifest.parts))
@@ -154,8 +154,9 @@ def _faults(options: argparse.Namespace, path: Path, plan: Workplan | None) -> I
 
 
 def _files_faults(
-    manifest: Manifest, controls: list[PartFiles], known: dict[tuple[str, ...], str]
+    manifest: Manifest, controls: list[PartFiles], known: dict[tuple[str, ...], str] | None
 ) -> Iterator[str]:
+    """Faults of the parts' files; `known` are digests in the campaign, None if it has others."""
     digests: dict[Path, str] = {}
     unsound: set[Path] = set()
     for number, part in enumerate((*manifest.parts, *controls)):

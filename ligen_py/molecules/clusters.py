@@ -77,12 +77,16 @@ def clusters(
     (Angstrom), or opens one.
     """
     found, places = list[list[Member]](), np.array(poses)
+    centers = places.mean(axis=1)
     waiting = np.argsort(energies, kind="stable")
     while len(waiting):
         leader, least = places[waiting[0]], np.full(len(waiting), np.inf)
+        # Poses are at least as far apart as their centres, in whatever way atoms are mapped.
+        between = np.linalg.norm(centers[waiting] - centers[waiting[0]], axis=1)
+        close = np.flatnonzero(between < limit + 1e-6)
         for way in ways:
-            squares = ((leader[way] - places[waiting]) ** 2).sum(axis=2).mean(axis=1)
-            least = np.minimum(least, squares)
+            squares = ((leader[way] - places[waiting[close]]) ** 2).sum(axis=2).mean(axis=1)
+            least[close] = np.minimum(least[close], squares)
         apart = np.sqrt(least)
         near = apart < limit
         near[0] = True

@@ -131,11 +131,11 @@ def limit_words(count: int) -> list[str]:
     """What a limit of `parse` has decided of the scored molecules; nothing where it has not."""
     if not count:
         return []
-    molecules = "1 molecule was" if count == 1 else f"{count} molecules were"
+    were = "was" if count == 1 else "were"
     return [
-        f"Limits: {molecules} scored in one state and conformer, as all of them passed "
-        "parse.time_limit or parse.memory_limit, or crashed. This depends on the machine; raise "
-        "the limit to dock all states."
+        f"Limits: {counted(count, 'molecule')} {were} scored in one state and conformer, as all of "
+        "them passed parse.time_limit or parse.memory_limit, or crashed. This depends on the "
+        "machine; raise the limit to dock all states."
     ]
 
 

@@ -114,9 +114,9 @@ def _part_redocked(
             if stage.name not in EQUAL_EVERYWHERE and not equal:
                 log.warning("%s: not compared, as it was made on %s", path, record["device"])
                 return
-            settings = check(stage.settings, json.loads(record["settings"]), str(path))
             inputs = {flag: files[source] for flag, source in stage.inputs.items()}
             try:
+                settings = check(stage.settings, json.loads(record["settings"]), str(path))
                 stage.run(inputs, settings, selector, files[kind])
             except OutputError:  # as in `made_again`
                 raise

@@ -187,6 +187,10 @@ def test_a_group_lists_every_molecule_that_its_figures_count(
     assert group.names == (1, 1)
     assert run(output, "--groups", '{"g": ["2", "gone"]}') == 0
     assert "Group g: 2 molecules ranked (1 of 2 names)\n" in capsys.readouterr().out
+    with edited(output) as file:
+        file["targets/t/scored/note"][:] = SIMPLER
+    with open_campaign(output) as opened:
+        assert opened.target("t").noted(SIMPLER) == 3  # the fourth is a duplicate
 
 
 def test_hits_are_compared_with_each_of_a_group_that_has_a_name(tmp_path: Path) -> None:

@@ -564,6 +564,10 @@ def test_what_follows_from_another_manifest_is_no_fault(
         "dhfr/lib/2-of-2: is not in the manifest",
         "results/manifest.tsv: lacks the part dhfr/lib/2-of-2, by c.yaml",
     ]
+    scores = mini.folder / "results/scores/dhfr/lib/1-of-2.h5"
+    scores.write_bytes(scores.read_bytes()[:-2000])
+    *_, last = faults_of(mini, capsys, *words)
+    assert last.startswith("results/scores/dhfr/lib/1-of-2.h5: not a complete HDF5 file")
 
 
 def test_what_follows_from_another_number_of_parts_is_one_fault(

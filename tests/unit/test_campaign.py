@@ -18,7 +18,6 @@ from ligen_py.provenance import Run, file_digest
 from ligen_py.records.ligands import LIGANDS
 from ligen_py.records.pocket import POCKET
 from ligen_py.search_changes import Change, search_changes
-from ligen_py.settings.campaign import load_campaign
 from ligen_py.settings.document import read_document
 from ligen_py.settings.parse import ParseSettings
 from ligen_py.settings.pocket import PocketSettings
@@ -26,6 +25,7 @@ from ligen_py.store.campaign.contents import Contents
 from ligen_py.store.campaign.manifest import read_manifest
 from ligen_py.store.campaign.parsed_library import ParsedChunk
 from ligen_py.store.files.write import new_file
+from tests.config_file import settings_in
 
 
 @pytest.fixture
@@ -411,7 +411,7 @@ def test_the_runs_of_the_genetic_algorithm_are_not_dropped(folder: Path, chosen:
     (folder / "c.yaml").write_text(text)
     line = text.count("\n")
     with pytest.raises(InputError, match=f"line {line}: key 'docked_poses': take it out") as error:
-        load_campaign(folder / "c.yaml")
+        settings_in(folder / "c.yaml")
     assert ("which effort exhaustive chooses" in str(error.value)) == ("effort" in chosen)
 
 

@@ -276,12 +276,13 @@ class TargetReader:
         return {row: list(names) for row, names in result.items() if names}
 
     def noted(self, words: str) -> int:
-        """Scored records whose note begins with some words; all notes are read."""
-        notes = self._group["scored"]["note"]
+        """Ranked molecules whose note begins with some words; all notes are read."""
+        notes, duplicate = (self._group["scored"][name] for name in ("note", "duplicate"))
+        blocks = (slice(start, start + BLOCK) for start in range(0, len(notes), BLOCK))
         return sum(
-            note.startswith(words)
-            for start in range(0, len(notes), BLOCK)
-            for note in text_rows(notes, slice(start, start + BLOCK))
+            note.startswith(words) and not other
+            for block in blocks
+            for note, other in zip(text_rows(notes, block), duplicate[block], strict=True)
         )
 
     def scores(self) -> np.ndarray:

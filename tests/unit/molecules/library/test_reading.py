@@ -3,6 +3,7 @@
 import gzip
 import io
 import json
+import random
 from pathlib import Path
 
 import pyarrow
@@ -125,6 +126,12 @@ def test_a_truncated_gzip_is_named(tmp_path: Path, cut: int) -> None:
 def test_a_gzip_bomb_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(unpacking, "RATIO_GRACE", 1 << 20)
     path = written(tmp_path, "a.smi.gz", gzip.compress(b"CCCCCCC name\n" * 1_000_000))
+    with pytest.raises(InputError, match="bytes come out of each compressed byte"):
+        names(path)
+    # What is packed behind it makes no difference.
+    behind = random.Random(1).randbytes(1 << 20)
+    long = b"C" * 1000 + b" name\n"
+    path = written(tmp_path, "c.smi.gz", gzip.compress(long * 64_000) + gzip.compress(behind))
     with pytest.raises(InputError, match="bytes come out of each compressed byte"):
         names(path)
     path = written(tmp_path, "b.smi.gz", gzip.compress(b"C" * (1 << 25)))
