@@ -166,18 +166,23 @@ def test_the_page_shows_what_the_controls_showed(campaign: Path) -> None:
     assert "A note." in text
 
 
+def ranked(folder: Path, *libraries: list[Molecule]) -> Path:
+    """A campaign of one target, with these molecules in a library each."""
+    parts = [
+        write_part(folder, "t", f"lib{number}", "1-of-1", molecules)
+        for number, molecules in enumerate(libraries)
+    ]
+    manifest, output = write_manifest(folder / "m.tsv", parts), folder / "campaign.h5"
+    assert aggregate.main(["--manifest", str(manifest), "--output", str(output), "--quiet"]) == 0
+    return output
+
+
 def test_a_group_lists_every_molecule_that_its_figures_count(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A duplicate of one molecule has the name of another one."""
     one = [Molecule("1", "CCO", 5.0), Molecule("2", "CCCC", 1.0), Molecule("3", "CCCCO", 3.0)]
-    parts = [
-        write_part(tmp_path, "t", "lib", "1-of-1", one),
-        write_part(tmp_path, "t", "more", "1-of-1", [Molecule("2", "OCC", 4.0)]),
-    ]
-    manifest, output = write_manifest(tmp_path / "m.tsv", parts), tmp_path / "campaign.h5"
-    words = ["--manifest", str(manifest), "--output", str(output), "--quiet"]
-    assert aggregate.main(words) == 0
+    output = ranked(tmp_path, one, [Molecule("2", "OCC", 4.0)])
     with open_campaign(output) as opened:
         (target,) = targets_of(opened, 10, {"g": ["2"]})
     (group,) = target.groups
@@ -195,13 +200,7 @@ def test_a_group_lists_every_molecule_that_its_figures_count(
 
 def test_hits_are_compared_with_each_of_a_group_that_has_a_name(tmp_path: Path) -> None:
     one = [Molecule("twin", "CCOCCC", 5.0), Molecule("3", "CCCCO", 3.0)]
-    parts = [
-        write_part(tmp_path, "t", "lib", "1-of-1", one),
-        write_part(tmp_path, "t", "more", "1-of-1", [Molecule("twin", "CCSCC", 4.0)]),
-    ]
-    manifest, output = write_manifest(tmp_path / "m.tsv", parts), tmp_path / "campaign.h5"
-    words = ["--manifest", str(manifest), "--output", str(output), "--quiet"]
-    assert aggregate.main(words) == 0
+    output = ranked(tmp_path, one, [Molecule("twin", "CCSCC", 4.0)])
     assert run(output, "--groups", '{"g": ["twin"]}') == 0
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "that each is compared with: twin, twin (2).</p>" in page
@@ -288,11 +287,7 @@ def test_a_campaign_in_which_nothing_was_scored_has_a_report(
 
 
 def test_one_of_anything_is_no_plural(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    parts = [write_part(tmp_path, "t", "lib", "1-of-1", [Molecule("only", "CC(N)C=CF", 3.0)])]
-    manifest, output = write_manifest(tmp_path / "m.tsv", parts), tmp_path / "campaign.h5"
-    words = ["--manifest", str(manifest), "--output", str(output), "--quiet"]
-    assert aggregate.main(words) == 0
-    assert run(output) == 0
+    assert run(ranked(tmp_path, [Molecule("only", "CC(N)C=CF", 3.0)])) == 0
     page = Page((tmp_path / "report.html").read_text(encoding="utf-8"))
     text = " ".join(" ".join(page.text).split())
     assert re.findall(r"\b1 \w*?(?:hit|molecule|record|cluster|pose|chunk)s\b", text) == []
