@@ -21,8 +21,9 @@ within 2 A, evaluations, seconds; and E50, the evaluations that half the runs ne
 speed: evaluations a second at fixed work, without the automatic stop.
 screen: ligands a second, all in one launch, in the box of 3ce3: the first state of each molecule of
 FILE, which `ligen stage parse` wrote, or the five ligands again and again.
-registers: of the kernels that search, on NVIDIA's GPUs: registers of a lane, bytes of them that are
-spilled, local memory of a sub-group, and how many sub-groups a multiprocessor has room for.
+registers: of the kernels that search for one ligand, on NVIDIA's GPUs: registers of a lane, bytes
+of them that are spilled, local memory of a sub-group, and how many sub-groups a multiprocessor has
+room for.
 Each local search has its own defaults; --set changes settings of the genetic algorithm.
 """
 
@@ -234,7 +235,7 @@ def speed(folder: Path, names: Iterable[str], options: argparse.Namespace) -> It
             for timed in (False, True):  # the first compiles
                 lga, given = Lga(device, system.field), settings
                 if not timed:
-                    given = settings.model_copy(update={"generations": 1, "population": 8})
+                    given = settings.model_copy(update={"generations": 1})
                 started, busy = time.perf_counter(), time.process_time()
                 ((_, found),) = lga.search(system.ligand.ligands, given)
             seconds = time.perf_counter() - started
@@ -268,7 +269,7 @@ def screen(folder: Path, names: Iterable[str], options: argparse.Namespace) -> I
         for timed in (False, True):  # the first compiles
             lga, given = Lga(device, field), settings
             if not timed:
-                given = settings.model_copy(update={"generations": 1, "population": 8, "runs": 1})
+                given = settings.model_copy(update={"generations": 1})
             started = time.perf_counter()
             searched = list(lga.search(many, given))
         seconds = time.perf_counter() - started
@@ -290,7 +291,9 @@ def registers(folder: Path, names: Iterable[str], options: argparse.Namespace) -
     lga = Lga(device, System(folder, next(iter(names)), device).field)
     for search in options.search:
         for atoms, freedoms in CLASSES:
-            program, _ = lga.program((atoms, freedoms), settings_of(options, search))
+            settings = settings_of(options, search)
+            individuals = settings.population * settings.runs
+            program, _ = lga.program((atoms, freedoms), settings, individuals)
             for kernel, found in usage(program.log).items():
                 if kernel not in ("generations", "generation"):
                     continue

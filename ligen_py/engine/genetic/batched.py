@@ -106,7 +106,7 @@ WORK_AT_ONCE = 80_000_000
 that form: up to two seconds of a processor's core. Ctrl-C acts between launches alone."""
 PAIRS_PER_ATOM = 12
 """Pairs that take as long as an atom in the maps and its motion."""
-MOST_AT_ONCE = 20
+MOST_AT_ONCE = 80
 """Generations of a launch in the form `sub_groups`."""
 INDIVIDUALS_AT_ONCE = 1_000_000
 """Individuals of such a launch, if it has several generations: a GPU that also draws a screen ends
@@ -119,11 +119,12 @@ towards its end."""
 GROUPS_PER_UNIT = 32
 """Work-groups for each compute unit in that form. Those that find no room come when others end."""
 
-REGISTERS = {"solis_wets": 168}
-"""Of a lane on NVIDIA's GPUs, by local search; else `USUAL_REGISTERS`. With fewer more sub-groups
-have room, and each is slower by more. Solis and Wets' search, of which some wait anyhow, is fastest
-with these."""
-USUAL_REGISTERS = 128
+REGISTERS, MORE_REGISTERS = 128, 168
+"""Of a lane on NVIDIA's GPUs. With fewer of them more sub-groups have room, and each is slower. The
+second number is for searches whose individuals mostly wait for their parents, so that room is of
+no use: a single ligand with the usual runs."""
+FEW_INDIVIDUALS = 26
+"""Individuals of a generation, for each compute unit, up to which a search is such a one."""
 
 SUB_GROUPS_PER_UNIT = {"gpu": 32}
 """Sub-groups that keep a compute unit of a device busy."""
@@ -580,7 +581,7 @@ class Lga:
     ) -> "_ByLanes | _BySubGroups":
         device, grid, lanes = self.device, self.field.maps.grid.row(), self._lanes
         values = _values(settings)
-        program, more = self.program(classes, settings)
+        program, more = self.program(classes, settings, int(shared.sizes[1]))
         if self.form == "sub_groups":
             individuals = len(active) * settings.population
             groups = min(individuals, GROUPS_PER_UNIT * int(device.handle.max_compute_units))
@@ -624,15 +625,19 @@ class Lga:
             launches.append(pairs)
         return _ByLanes(launches)
 
-    def program(self, classes: tuple[int, int], settings: LgaSettings) -> tuple[Program, int]:
+    def program(
+        self, classes: tuple[int, int], settings: LgaSettings, individuals: int
+    ) -> tuple[Program, int]:
         """The kernels of a form, and bytes of a sub-group's slots where these are in global memory.
 
-        Such slots are those of the form `lanes`.
+        Such slots are those of the form `lanes`. `individuals` are those of a generation, of all
+        runs of a batch together; they decide about registers alone.
         """
         device, gradient = self.device, int(settings.local_search != "solis_wets")
         atoms, freedoms = classes
         bfgs = int(settings.local_search == "bfgs")
-        registers = REGISTERS.get(settings.local_search, USUAL_REGISTERS)
+        few = individuals <= FEW_INDIVIDUALS * int(device.handle.max_compute_units)
+        registers = MORE_REGISTERS if few else REGISTERS
         size = self._slot_bytes(classes, settings)
         macros: dict[str, object] = {
             **definitions(),
