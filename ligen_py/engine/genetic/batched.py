@@ -225,11 +225,15 @@ def paired(
     terms[:-1, 2] = pairs["overlap"]
     terms[-1, 0] = 1
     found, counts = [], []
+    tables: dict[tuple[int, bytes], np.ndarray] = {}  # conformers of a ligand share theirs
     for ligand in ligands:
-        first, count = int(ligand["first_pair"]), int(ligand["pairs"])
+        first, count, atoms = (int(ligand[name]) for name in ("first_pair", "pairs", "atoms"))
         some = pairs[first : first + count]
         ends = np.column_stack([some["first"], some["second"]])
-        table = pair_steps.steps(ends, int(ligand["atoms"]), lanes, apart=apart)
+        key = atoms, ends.tobytes()
+        if key not in tables:
+            tables[key] = pair_steps.steps(ends, atoms, lanes, apart=apart)
+        table = tables[key]
         row = np.zeros((len(table), lanes, 4), np.float32)
         changed = np.any(np.diff(table[:, :, 0], axis=0, prepend=-1), axis=1)
         bits = table[:, :, 0] | table[:, :, 1] << 10 | changed[:, None] << 20

@@ -5,6 +5,9 @@ step no two lanes of the same half of a sub-group have the same partner: each ha
 its own. Of more atoms than lanes, lanes own the last block, then the one before.
 """
 
+import math
+from itertools import chain
+
 import numpy as np
 
 NONE = -1
@@ -46,18 +49,23 @@ def steps(pairs: np.ndarray, atoms: int, lanes: int, *, apart: bool) -> np.ndarr
     for first in reversed(range(0, atoms, lanes)):  # lanes of the last block are the idlest
         own = [first + atom for atom in owners(min(lanes, atoms - first), lanes)]
         rows = np.flatnonzero(left & (pairs[:, 0] >= first))
-        held = _dealt(dict(zip(rows.tolist(), pairs[rows].tolist(), strict=True)), own)
+        deal = _Deal(own)
+        deal.deal(dict(zip(rows.tolist(), pairs[rows].tolist(), strict=True)))
         others = np.flatnonzero(left & (pairs[:, 0] < first) & (pairs[:, 1] >= first))
-        _fill(held, dict(zip(others.tolist(), pairs[others].tolist(), strict=True)), own)
-        left[[row for partners in held for row in partners.values()]] = False
-        halves = held[: lanes // 2], held[lanes // 2 :]
+        deal.fill(dict(zip(others.tolist(), pairs[others].tolist(), strict=True)))
+        halves = deal.held[: lanes // 2], deal.held[lanes // 2 :]
         in_turn = [_coloured(half) if apart else _one_by_one(half) for half in halves]
         table = np.full((_even(max(map(len, in_turn))), lanes, 3), NONE, np.int32)
         table[:, :, 0], table[:, :, 1] = own, atoms
-        for start, half in zip((0, lanes // 2), in_turn, strict=True):
-            for step, partners in enumerate(half):
-                for lane, partner in partners.items():
-                    table[step, start + lane, 1:] = partner, held[start + lane][partner]
+        met = [
+            (step, start + lane, partner, deal.held[start + lane][partner])
+            for start, half in zip((0, lanes // 2), in_turn, strict=True)
+            for step, partners in enumerate(half)
+            for lane, partner in partners.items()
+        ]
+        step, lane, partner, row = np.array(met, np.int64).reshape(-1, 4).T
+        table[step, lane, 1], table[step, lane, 2] = partner, row
+        left[row] = False
         found.append(table)
     return np.concatenate(found)
 
@@ -66,84 +74,86 @@ def _even(count: int) -> int:
     return count + count % 2
 
 
-def _ways(pairs: list[list[int]], own: list[int]) -> list[list[tuple[int, int]]]:
-    """Of each pair the lanes that own one of its atoms, each with the other atom."""
-    lanes_of: dict[int, list[int]] = {}
-    for lane, atom in enumerate(own):
-        lanes_of.setdefault(atom, []).append(lane)
-    return [
-        [(lane, j) for lane in lanes_of.get(i, ())] + [(lane, i) for lane in lanes_of.get(j, ())]
-        for i, j in pairs
-    ]
+class _Deal:
+    """Pairs dealt out to lanes that own one of their atoms."""
 
+    def __init__(self, own: list[int]) -> None:
+        """Lanes with the atoms that they own."""
+        self.own = own
+        self.lanes: dict[int, list[int]] = {}
+        """Of an atom the lanes that own it."""
+        for lane, atom in enumerate(own):
+            self.lanes.setdefault(atom, []).append(lane)
+        self.held: Held = [{} for _ in own]
+        half = len(own) // 2
+        counts: list[dict[int, int]] = [{}, {}]
+        self.met = [counts[lane >= half] for lane in range(len(own))]
+        """Of each lane how often lanes of its half meet each partner."""
 
-def _met(held: Held) -> list[dict[int, int]]:
-    """How often lanes of each half meet each partner."""
-    counts: list[dict[int, int]] = [{}, {}]
-    for lane, partners in enumerate(held):
-        of_half = counts[2 * lane // len(held)]
-        for partner in partners:
-            of_half[partner] = of_half.get(partner, 0) + 1
-    return counts
+    def deal(self, pairs: dict[int, list[int]]) -> None:
+        """Deal out pairs by row, as evenly as can be."""
+        lanes, held, met = self.lanes, self.held, self.met
+        ways = {row: len(lanes.get(i, ())) + len(lanes.get(j, ())) for row, (i, j) in pairs.items()}
+        # Where lane and partner have fewest so far, those first that have fewest ways.
+        for row in sorted(ways, key=ways.__getitem__):
+            i, j = pairs[row]
+            fewest, taken, met_by = math.inf, NONE, NONE
+            for atom, partner in ((i, j), (j, i)):
+                for lane in lanes.get(atom, ()):
+                    here, there = len(held[lane]), met[lane].get(partner, 0)
+                    # The larger number counts, of equals the smaller one.
+                    count = here + there / 1024 if here > there else there + here / 1024
+                    if count < fewest:
+                        fewest, taken, met_by = count, lane, partner
+            self._take(taken, met_by, row)
+        able = [lane for lane, partners in enumerate(held) if partners]
+        enough = _even(max(self._most_met(), -(-len(pairs) // max(len(able), 1))))
+        for lane in able:
+            while len(held[lane]) > enough:
+                if not self._hand_on(lane, enough, pairs):
+                    enough += 2
 
+    def _take(self, lane: int, partner: int, row: int) -> None:
+        self.held[lane][partner] = row
+        self.met[lane][partner] = self.met[lane].get(partner, 0) + 1
 
-def _dealt(pairs: dict[int, list[int]], own: list[int]) -> Held:
-    """Pairs by row dealt out to lanes that own one of their atoms, as evenly as can be."""
-    found = _ways(list(pairs.values()), own)
-    ways = {row: dict(some) for row, some in zip(pairs, found, strict=True)}
-    # Where lane and partner have fewest so far, those first that have fewest ways.
-    held: Held = [{} for _ in own]
-    met = _met(held)
-    for row in sorted(ways, key=lambda row: len(ways[row])):
-        choices = []
-        for lane, partner in ways[row].items():
-            counts = len(held[lane]), met[2 * lane // len(own)].get(partner, 0)
-            choices.append((max(counts), sum(counts), lane, partner))
-        lane, partner = min(choices)[2:]
-        held[lane][partner] = row
-        of_half = met[2 * lane // len(own)]
-        of_half[partner] = of_half.get(partner, 0) + 1
-    enough = max(max(of_half.values(), default=0) for of_half in met)
-    while _hand_on(held, ways, enough):
-        pass
-    return held
+    def _most_met(self) -> int:
+        """How often the most wanted partner of a half is met."""
+        return max((n for lane in (0, -1) for n in self.met[lane].values()), default=0)
 
+    def _hand_on(self, first: int, enough: int, pairs: dict[int, list[int]]) -> bool:
+        """Let a lane hand on one of its pairs, which may push another further.
 
-def _hand_on(held: Held, ways: dict[int, dict[int, int]], enough: int) -> bool:
-    """Let one of the lanes with most pairs hand one on, which may push another further.
-
-    Whether that was possible; not if they have no more than `enough`.
-    """
-    most = max(map(len, held))
-    waiting = [lane for lane, partners in enumerate(held) if len(partners) == most]
-    came = dict.fromkeys(waiting, (NONE, NONE))
-    for lane in waiting if most > enough else []:
-        for row in held[lane].values():
-            for other in ways[row]:
-                if other not in came:
+        The last lane in that row has fewer than `enough` before. Whether there is such a row.
+        """
+        came = {first: (NONE, NONE)}
+        waiting = [first]
+        for lane in waiting:
+            for row in self.held[lane].values():
+                for other in chain(*(self.lanes.get(atom, ()) for atom in pairs[row])):
+                    if other in came:
+                        continue
                     came[other] = lane, row
                     waiting.append(other)
-        if len(held[lane]) < most - 1:
-            while came[lane][0] != NONE:
-                before, row = came[lane]
-                del held[before][ways[row][before]]
-                held[lane][ways[row][lane]] = row
-                lane = before
-            return True
-    return False
+                    if len(self.held[other]) < enough:
+                        while other != first:
+                            before, row = came[other]
+                            ends = sum(pairs[row])
+                            del self.held[before][ends - self.own[before]]
+                            self.met[before][ends - self.own[before]] -= 1
+                            self._take(other, ends - self.own[other], row)
+                            other = before
+                        return True
+        return False
 
-
-def _fill(held: Held, others: dict[int, list[int]], own: list[int]) -> None:
-    """Add pairs that could as well wait for the next block, where lanes are idle in some step."""
-    met = _met(held)
-    most = _even(max([*map(len, held), *(n for half in met for n in half.values())]))
-    for row, ways in zip(others, _ways(list(others.values()), own), strict=True):
-        for lane, partner in ways:
-            of_half = met[2 * lane // len(own)]
-            if len(held[lane]) < most and of_half.get(partner, 0) < most:
-                held[lane][partner] = row
-                of_half[partner] = of_half.get(partner, 0) + 1
-                break
+    def fill(self, pairs: dict[int, list[int]]) -> None:
+        """Add pairs that could as well wait for the next block, where lanes are idle in a step."""
+        most = _even(max(*map(len, self.held), self._most_met()))
+        for row, (i, j) in pairs.items():
+            for lane in self.lanes.get(j, ()):
+                if len(self.held[lane]) < most and self.met[lane].get(i, 0) < most:
+                    self._take(lane, i, row)
+                    break
 
 
 def _one_by_one(held: Held) -> list[dict[int, int]]:
