@@ -39,6 +39,7 @@ class Dossier {
       button.addEventListener("click", () => this.sort(button.closest("th")));
     }
     this.find("sort")?.addEventListener("change", (event) => this.sort(heads[event.target.selectedIndex].closest("th")));
+    this.find("reverse")?.addEventListener("click", () => this.sort(this.section.querySelector(".hits th[aria-sort$=ending]")));
     for (const input of this.section.querySelectorAll(".filters input, .filters select")) {
       input.addEventListener("input", () => this.filter());
     }

@@ -328,7 +328,8 @@ def test_everything_that_can_be_clicked_is_reached_by_the_tabulator(tab: Tab) ->
     wanted = tab.run(
         "document.querySelectorAll('#target-1, section.target')[0] && "
         "document.querySelectorAll("
-        "'a[href], button:not([hidden]), input, select:not(.sort *), canvas, summary').length"
+        "'a[href], button:not([hidden], .sort), input, select:not(.sort *), canvas, summary'"
+        ").length"
     )
     reached = set()
     for _ in range(wanted + 5):
@@ -394,6 +395,18 @@ def test_a_narrow_screen_has_another_way_to_sort(tab: Tab) -> None:
         sorted_by += ".filter(h => h.getAttribute('aria-sort') !== 'none')"
         found = tab.run(f"{sorted_by}.map(h => [h.textContent.trim(), h.ariaSort])")
         assert found == [[title, order]]
+    assert shown(tab) == start
+    tab.run("document.querySelector(\"[data-part='reverse']\").click()")
+    assert tab.run(f"{sorted_by}.map(h => [h.textContent.trim(), h.ariaSort])") == [
+        ["rank", "descending"]
+    ]
+    ranks = tab.run(
+        "[...document.querySelector('.hits tbody').rows].map(r => r.children[0].dataset.v"
+        " ?? r.children[0].textContent.trim()).map(Number)"
+    )
+    assert ranks == sorted(ranks, reverse=True)
+    assert ranks[0] > ranks[-1]
+    tab.run("document.querySelector(\"[data-part='reverse']\").click()")
     assert shown(tab) == start
     tab.run("document.querySelector('.hits thead button').click()")
     assert tab.run(f"{choice}.value") == "rank"
