@@ -11,6 +11,7 @@ import numpy as np
 
 from ligen_py.errors import InputError, OutputError, UsageError
 from ligen_py.molecules.autogrid import CHARGE, SOLVATION, read_field, require
+from ligen_py.molecules.dlg import shown
 from ligen_py.molecules.pdbqt import type_name
 from ligen_py.molecules.pdbqt_input import PdbqtLigand, read_ligand
 from ligen_py.store.files.temporary import temporary_for
@@ -113,6 +114,9 @@ def read(options: argparse.Namespace, given: Sequence[Batch]) -> list[list[Job]]
         raise InputError("no ligand can be docked, for the reasons above")
     jobs = [[_job(options, name, ligand, alone) for name, ligand in some] for some in found]
     _check_outputs(options, given, [job for some in jobs for job in some])
+    if options.dlgoutput:
+        for some in jobs:
+            _warn_merged([job.ligand.path for job in some])
     return jobs
 
 
@@ -165,6 +169,27 @@ def _job(options: argparse.Namespace, given: Given, ligand: PdbqtLigand, alone: 
     else:
         name = Path(place) / ligand.name
     return Job(ligand, Path(f"{name}{ending}"), Path(f"{name}.dlg"))
+
+
+def _warn_merged(paths: Sequence[Path]) -> None:
+    """Say so where Ringtail would take ligands of one receptor for one.
+
+    It calls a log's ligand by the name of its file up to the first dot.
+    """
+    first: dict[str, Path] = {}
+    again = [path for path in paths if first.setdefault(_name_in_ringtail(path), path) != path]
+    if again:
+        name = _name_in_ringtail(again[0])
+        others = f" (and {len(again) - 1} more)" if len(again) > 1 else ""
+        log.warning(
+            "%s, %s%s: Ringtail would merge them into one ligand, %s, since it ends names at the "
+            "first dot; rename files that are to stay apart",
+            shown(first[name]), shown(again[0]), others, shown(name),
+        )  # fmt: skip
+
+
+def _name_in_ringtail(path: Path) -> str:
+    return path.name.split(".")[0]
 
 
 def warn_uncharged(path: Path, charges: np.ndarray, polar: bool) -> None:

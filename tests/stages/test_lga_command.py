@@ -102,6 +102,22 @@ def test_ringtail_reads_the_log(folder: Path) -> None:
     assert (name, poses, points) == ("lig", 5, ["33", "33", "33"])
 
 
+def test_ligands_that_ringtail_would_merge_are_named(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It calls both mol."""
+    (folder / "mol.1.pdbqt").write_text(meekos("NCC(=O)O"))
+    (folder / "mol.2.pdbqt").write_text(meekos("CC(=O)O"))
+    files = [str(folder / f"{name}.pdbqt") for name in ("mol.1", "lig", "mol.2")]
+    words = ["--ffile", str(folder / "rec.maps.fld"), *FEW, "--resnam", str(folder / "merged")]
+    assert lga_command.main([*words, "--lfile", *files]) == 0
+    said = capsys.readouterr().err
+    assert f"{files[0]}, {files[2]}: Ringtail would merge them into one ligand, mol, since" in said
+    for more in (files[:2], [files[0], files[2], "--dlgoutput", "0"]):
+        assert lga_command.main([*words, "--lfile", *more]) == 0
+        assert "Ringtail" not in capsys.readouterr().err
+
+
 def test_outside_the_box_energies_are_those_that_the_search_sees(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
