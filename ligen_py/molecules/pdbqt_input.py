@@ -126,6 +126,7 @@ def read_receptor(path: Path) -> Ad4Receptor:
     if not atoms:
         raise InputError(f"{path}: no atoms; give the receptor as PDBQT")
     xyz, charges, types = _columns(path, lines, atoms)
+    _refuse_twice(path, atoms, xyz, "keep one of them")
     return charged_receptor(xyz, types, charges)
 
 
@@ -193,14 +194,7 @@ def read_ligand(path: Path) -> PdbqtLigand:
             f"{path}: {len(cuts)} torsions; a ligand may have at most {MOST_TORSIONS}; prepare it "
             "with fewer active ones"
         )
-    _, first, same = np.unique(xyz, axis=0, return_index=True, return_inverse=True)
-    again = np.flatnonzero(first[same.ravel()] != np.arange(len(atoms)))
-    if len(again):
-        earlier = atoms[first[same.ravel()[again[0]]]] + 1
-        raise InputError(
-            f"{path}, line {atoms[again[0]] + 1}: an atom in the place of that of line {earlier}; "
-            "give the ligand 3-D coordinates"
-        )
+    _refuse_twice(path, atoms, xyz, "give the ligand 3-D coordinates")
     total = float(charges.sum())
     if abs(total - round(total)) > UNEVEN:
         raise InputError(
@@ -289,6 +283,18 @@ def _columns(
         charges.append(charge)
         types.append(_type(path, place + 1, line[77:].strip()))
     return np.array(xyz), np.array(charges), np.array(types, np.uint8)
+
+
+def _refuse_twice(path: Path, atoms: Sequence[int], xyz: np.ndarray, advice: str) -> None:
+    """InputError where two atoms, on some lines, have equal coordinates."""
+    _, first, same = np.unique(xyz, axis=0, return_index=True, return_inverse=True)
+    again = np.flatnonzero(first[same.ravel()] != np.arange(len(atoms)))
+    if len(again):
+        earlier = atoms[first[same.ravel()[again[0]]]] + 1
+        raise InputError(
+            f"{path}, line {atoms[again[0]] + 1}: an atom in the place of that of line {earlier}; "
+            f"{advice}"
+        )
 
 
 def _type(path: Path, number: int, word: str) -> Ad4Type:

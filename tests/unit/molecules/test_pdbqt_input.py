@@ -314,6 +314,10 @@ def test_receptors_are_read_and_refused(tmp_path: Path) -> None:
         path.write_text("\n".join(["MODEL 1", f"{atoms[0][:16]}A{atoms[0][17:]}", text]))
         with pytest.raises(InputError, match=r"line 3: (a second model|location B of an atom)"):
             read_receptor(path)
+    path.write_text("\n".join([*atoms, "TER", *atoms]))
+    words = f"line {len(atoms) + 2}: an atom in the place of that of line 1; keep one of them"
+    with pytest.raises(InputError, match=words):
+        read_receptor(path)
     path.write_text("REMARK nothing\n")
     with pytest.raises(InputError, match="no atoms"):
         read_receptor(path)
