@@ -19,6 +19,9 @@ CHARGE, SOLVATION = "e", "d"
 HEADER = 6
 """Lines of a map before its numbers."""
 
+LONGEST = 40
+"""Characters of a word that a message quotes."""
+
 NEAR = 1e-3
 """Angstrom; spacings and centres are equal up to this."""
 
@@ -55,7 +58,8 @@ def read_field(path: Path) -> tuple[dict[str, list[str]], dict[str, Path]]:
     # Names of files may be in any encoding; as paths they are found.
     lines = path.read_text(encoding="utf-8", errors="surrogateescape").splitlines()
     for number, line in enumerate(lines, start=1):
-        if line.startswith("#") and len(line.split()) > 1:
+        # A blank behind # makes a comment of it, also where a word of the header follows.
+        if re.match(r"#\S", line) and len(line.split()) > 1:
             words[line[1:].split()[0]] = line[1:].split()[1:]
         elif label := re.match(r"label *= *([^\s#]+)", line):
             labels.append(_type_of(label[1]))
@@ -168,7 +172,10 @@ def _read_map(
         sound = False
     if not sound:
         number, word = next((n, word) for n, word in rows.items() if not _is_number(word))
-        raise InputError(f"{path}, line {number}: '{word}' is no finite number; run AutoGrid again")
+        fault = f"'{word[:LONGEST]}' is no finite number"
+        if (count := len(word.split())) > 1:
+            fault = f"{count} words, but AutoGrid writes one number a line"
+        raise InputError(f"{path}, line {number}: {fault}; run AutoGrid again")
     if len(values) != np.prod(shape):
         raise InputError(
             f"{path}: {len(values)} numbers, but the box has {np.prod(shape)} points; run "

@@ -63,7 +63,12 @@ BAD: list[tuple[Callable[[str], str], str]] = [
             lambda text, word=word: "\n".join([*text.splitlines()[:-1], word]),
             rf"line 111: '{word}' is no finite number; run AutoGrid again",
         )
-        for word in ("nan", "1e400", "1e39", "what", "0,5", "1_0", "1 2")
+        for word in ("nan", "1e400", "1e39", "what", "0,5", "1_0")
+    ),
+    (lambda text: f"{text}{'x' * 1000}", f"line 112: '{'x' * 40}' is no finite number"),
+    (
+        lambda text: "\n".join([*text.splitlines()[:6], " ".join(text.splitlines()[6:])]),
+        "line 7: 105 words, but AutoGrid writes one number a line; run AutoGrid again",
     ),
 ]
 
@@ -104,6 +109,15 @@ def test_a_box_has_points_on_each_side_and_a_spacing_below_10_a(
     else:
         with pytest.raises(InputError, match="makes no box"):
             read_maps(field)
+
+
+def test_a_comment_is_no_header(tmp_path: Path) -> None:
+    field = written(tmp_path)
+    comments = "# CENTER of the box\n# SPACING is in Angstrom\n"
+    text = field.read_text().replace("#GRID_PARAMETER_FILE", f"{comments}#GRID_PARAMETER_FILE")
+    field.write_text(text)
+    assert comments in text
+    assert read_maps(field).shape == (5, 3, 7)
 
 
 def test_names_may_have_spaces_and_receptors_any_encoding(tmp_path: Path) -> None:
