@@ -12,6 +12,7 @@ a.dlg and a_out.pdbqt beside a.pdbqt, or where --resnam says.
 import argparse
 import logging
 import math
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -104,6 +105,11 @@ def _dock(options: argparse.Namespace) -> None:
         raise UsageError("give either --ffile with maps, or --receptor with a box")
     if not options.receptor and (options.center or options.size):
         raise UsageError("--center and --size: the box is that of the maps; leave them out")
+    if re.search(r"\s", Path(options.write_maps or "").name):
+        raise UsageError(
+            f"--write-maps: '{Path(options.write_maps).name}' has a blank, at which programs that "
+            "read the maps end a name; give another one"
+        )
     settings = settings_of(options)
     # What takes a second to import comes after what is wrong with the command line.
     from ligen_py.lga_files import batches, read
@@ -377,8 +383,9 @@ def _write(
     reference = [grouping.rmsd(given, place, ways) for place in places]
     texts = {job.poses.name: poses_pdbqt(ligand, runs)}
     if options.dlgoutput:
-        name = maps.receptor.removesuffix(".pdbqt") or "receptor"
-        grid = (name, maps.shape, maps.spacing, maps.center)
+        # Ringtail reads up to the first blank.
+        name = "_".join(Path(maps.receptor).name.removesuffix(".pdbqt").split())
+        grid = (name or "receptor", maps.shape, maps.spacing, maps.center)
         words = _words(settings, options.rmstol)
         texts[job.log.name] = dlg(ligand, runs, groups, reference, grid, words)
     write_texts(job.poses.parent, texts)

@@ -102,6 +102,22 @@ def test_ringtail_reads_the_log(folder: Path) -> None:
     assert (name, poses, points) == ("lig", 5, ["33", "33", "33"])
 
 
+def test_the_receptor_of_a_log_is_one_word(folder: Path) -> None:
+    """Of `/data/my rec/a b` Ringtail would store `/data/my`."""
+    text = (folder / "rec.maps.fld").read_text()
+    named = text.replace("#MACROMOLECULE rec.pdbqt", "#MACROMOLECULE /data/my rec/1stp a.pdbqt")
+    assert named != text
+    (folder / "blank.maps.fld").write_text(named)
+    words = ["--ffile", str(folder / "blank.maps.fld"), "--lfile", str(folder / "lig.pdbqt"), *FEW]
+    place = folder / "a folder"
+    assert lga_command.main([*words, "--resnam", f"{place}/"]) == 0
+    assert re.search(r"Receptor name: +1stp_a$", (place / "lig.dlg").read_text(), re.MULTILINE)
+    receptor = ["--receptor", str(folder / "rec.pdbqt"), "--size", "9", "9", "9", *words[2:]]
+    maps = ["--write-maps", str(place / "maps"), "--resnam", f"{place}/"]
+    assert lga_command.main([*receptor, *maps]) == 0, "a blank in the folder's name is in no file"
+    assert " " not in re.findall("file=(.*) filetype", (place / "maps.maps.fld").read_text())[-1]
+
+
 def test_ligands_that_ringtail_would_merge_are_named(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -379,6 +395,7 @@ def test_wrong_words_are_named(folder: Path, capsys: pytest.CaptureFixture[str])
         ([*receptor, "--size", *["2000"] * 3], 2, "points are too large; give smaller sides"),
         ([*receptor, "--center", "nan", "0", "0"], 1, "no atom within 8 A of the box around nan"),
         ([*receptor, "--center", "1e30", "0", "0"], 1, "give the site by --center"),
+        ([*receptor, "--write-maps", "my maps"], 2, "--write-maps: 'my maps' has a blank"),
     ]
     for words, status, sentence in cases:
         assert lga_command.main(words) == status
