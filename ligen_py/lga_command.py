@@ -115,6 +115,7 @@ def _dock(options: argparse.Namespace) -> None:
     from ligen_py.lga_files import batches, read
     from ligen_py.opencl.device import select
     from ligen_py.pace import Pace
+    from ligen_py.summary.table import counted
 
     given = batches(options)
     if options.write_maps and len(given) > 1:
@@ -137,7 +138,8 @@ def _dock(options: argparse.Namespace) -> None:
             done.append(_dock_batch(options, settings, device, prepared, pace))
     docked, poseless = sum(batch.ligands for batch in done), sum(batch.poseless for batch in done)
     took = f"{sum(batch.seconds for batch in done):.2f} s on {device.label}"
-    log.info("docked %d ligands, %d runs each, in %s", docked, settings.runs, took)
+    ligands, runs = counted(docked, "ligand"), counted(settings.runs, "run")
+    log.info("docked %s, %s each, in %s", ligands, runs, took)
     asked = sum(len(batch.ligands) for batch in given)
     failed = [f"{asked - docked} of {asked} ligands were left out"] if docked < asked else []
     if poseless:
@@ -196,7 +198,7 @@ def _dock_batch(
         _write_maps(Path(options.write_maps), maps, values, field)
     if options.rlige:
         for job in fitting:
-            _print_given(job.ligand, field, values)
+            _print_given(job, field, values)
     search, poseless = Lga(device, field), 0
     for first in range(0, len(fitting), AT_ONCE):
         some = fitting[first : first + AT_ONCE]
@@ -342,11 +344,12 @@ def _runs(
     return runs, turn
 
 
-def _print_given(ligand: "PdbqtLigand", field: "Ad4Field", values: np.ndarray) -> None:
+def _print_given(job: "Job", field: "Ad4Field", values: np.ndarray) -> None:
     from ligen_py.engine.genetic.poses import Poser
     from ligen_py.engine.refinement.reference import Genotype
-    from ligen_py.molecules.dlg import DockedRun, energy_lines, shown
+    from ligen_py.molecules.dlg import DockedRun, energy_lines
 
+    ligand = job.ligand
     still = np.zeros(len(ligand.ligands.torsion_axis))
     genotype = Genotype(ligand.center, np.array([1.0, 0, 0, 0]), still)
     poser = Poser(field, values, ligand.ligands, 0)
@@ -355,7 +358,7 @@ def _print_given(ligand: "PdbqtLigand", field: "Ad4Field", values: np.ndarray) -
         poser.places(genotype), terms.vdw, terms.electrostatic, terms.internal, terms.torsional,
         0, 0,
     )  # fmt: skip
-    print(f"Input ligand energies of {shown(ligand.name)}:")
+    print(f"Input ligand energies of {job.title}:")
     for line in energy_lines(run):
         print(f"    {line}")
 
@@ -371,6 +374,7 @@ def _write(
     from ligen_py.molecules import clusters as grouping
     from ligen_py.molecules.dlg import dlg, poses_pdbqt, shown
     from ligen_py.store.files.text import write_texts
+    from ligen_py.summary.table import counted
 
     ligand = job.ligand
     one = ligand.ligands
@@ -404,8 +408,8 @@ def _write(
             "another box, or a larger one", shown(ligand.path), energies[best],
         )  # fmt: skip
     print(
-        f"{shown(ligand.name)}: {energies[best]:.2f} kcal/mol in run {best + 1}, "
-        f"{len(groups[0])} of {len(runs)} runs in its cluster, {len(groups)} clusters"
+        f"{job.title}: {energies[best]:.2f} kcal/mol in run {best + 1}, {len(groups[0])} of "
+        f"{counted(len(runs), 'run')} in its cluster, {counted(len(groups), 'cluster')}"
     )
     return not (outside or absurd)
 

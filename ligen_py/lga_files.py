@@ -41,6 +41,9 @@ class Job(NamedTuple):
     ligand: PdbqtLigand
     poses: Path
     log: Path
+    title: str
+    """What it is called where its energies are printed: the ligand's name, or the results' where
+    another ligand or receptor shares it."""
 
 
 def batches(options: argparse.Namespace) -> list[Batch]:
@@ -112,7 +115,11 @@ def read(options: argparse.Namespace, given: Sequence[Batch]) -> list[list[Job]]
     found = [list(_usable(options, batch, alone)) for batch in given]
     if not any(found):
         raise InputError("no ligand can be docked, for the reasons above")
-    jobs = [[_job(options, name, ligand, alone) for name, ligand in some] for some in found]
+    names = Counter(ligand.name for some in found for _, ligand in some)
+    jobs = [
+        [_job(options, one, ligand, alone, names[ligand.name] > 1) for one, ligand in some]
+        for some in found
+    ]
     _check_outputs(options, given, [job for some in jobs for job in some])
     if options.dlgoutput:
         for some in jobs:
@@ -157,8 +164,10 @@ def _require_maps(maps: Path, there: Mapping[str, Path], ligand: PdbqtLigand) ->
         raise InputError(f"{ligand.path}: {error}") from None
 
 
-def _job(options: argparse.Namespace, given: Given, ligand: PdbqtLigand, alone: bool) -> Job:
-    """Where the poses and the docking log of a ligand go."""
+def _job(
+    options: argparse.Namespace, given: Given, ligand: PdbqtLigand, alone: bool, shared: bool
+) -> Job:
+    """Where the poses and the docking log of a ligand go, whose name others may share."""
     place, ending = options.resnam, ".pdbqt"
     if given.result:
         name = Path(given.result)
@@ -168,7 +177,8 @@ def _job(options: argparse.Namespace, given: Given, ligand: PdbqtLigand, alone: 
         name = Path(place)
     else:
         name = Path(place) / ligand.name
-    return Job(ligand, Path(f"{name}{ending}"), Path(f"{name}.dlg"))
+    title = shown(name if shared else ligand.name)
+    return Job(ligand, Path(f"{name}{ending}"), Path(f"{name}.dlg"), title)
 
 
 def _warn_merged(paths: Sequence[Path]) -> None:

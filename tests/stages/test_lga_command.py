@@ -272,7 +272,11 @@ def test_a_list_of_files_gives_what_its_ligands_give(
     alone = dock(folder, "one")
     lines = ["rec.maps.fld", "./lig.pdbqt", "list/Ligand 1", "list/acid.pdbqt", "list/acid_1",
              "again.maps.fld", "lig.pdbqt", "list/Ligand 2"]  # fmt: skip
-    assert lga_command.main(listed(folder, *lines)) == 0
+    assert lga_command.main([*listed(folder, *lines), "--rlige"]) == 0
+    printed = capsys.readouterr().out
+    for name in ("list/Ligand 1", "acid", "list/Ligand 2"):
+        assert re.search(rf"^{name}: .* kcal/mol in run", printed, re.MULTILINE)
+        assert f"Input ligand energies of {name}:\n" in printed
     assert (folder / "list/Ligand 1.pdbqt").read_bytes() == alone.with_suffix(".pdbqt").read_bytes()
     assert (folder / "list/Ligand 2.pdbqt").read_bytes() == alone.with_suffix(".pdbqt").read_bytes()
     log = (folder / "list/Ligand 2.dlg").read_text()
@@ -354,6 +358,15 @@ def test_names_of_files_may_be_in_any_encoding(folder: Path) -> None:
     assert b"Ligand name:                               l?\n" in (
         Path(os.fsdecode(bytes(folder) + b"/latin/l\xe9.dlg")).read_bytes()
     )
+
+
+def test_of_one_run_words_are_singular(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["--ffile", str(folder / "rec.maps.fld"), "--lfile", str(folder / "lig.pdbqt")]
+    one = ["--nrun", "1", "--ngen", "1", "--resnam", str(folder / "single")]
+    assert lga_command.main([*words, *one]) == 0
+    said = capsys.readouterr()
+    assert "1 of 1 run in its cluster, 1 cluster\n" in said.out
+    assert "docked 1 ligand, 1 run each, in" in said.err
 
 
 def test_a_name_of_two_lines_is_written_in_one() -> None:

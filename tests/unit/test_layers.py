@@ -108,7 +108,7 @@ ALLOWED = {
     },
     "lga_command": {
         *("cli", "engine", "errors", "lga_files", "lga_flags", "molecules", "opencl", "pace"),
-        *("records", "settings", "store"),
+        *("records", "settings", "store", "summary"),
     },
     "lga_files": {"errors", "molecules", "store"},
     "lga_flags": {"cli", "settings"},
