@@ -16,6 +16,13 @@ SEARCHES = {"bfgs": "bfgs", "ad": "adadelta", "sw": "solis_wets"}
 EVALUATIONS = 2_500_000
 """Of a run without the heuristic, AutoDock-GPU's."""
 
+CONTACTS = (
+    "Ringtail finds contacts from the poses (.pdbqt) and the receptor: dock with --resnam FOLDER/, "
+    "where no other .pdbqt is, then rt_process_vs write --docking_mode vina --add_interactions "
+    "--receptor_file RECEPTOR.pdbqt --file_path FOLDER"
+)
+"""In the folder of the ligands Ringtail, whatever its --file_pattern, also reads these."""
+
 NOT_TAKEN = {
     "--flexres": "flexible-residue docking is not supported",
     "-F": "flexible-residue docking is not supported",
@@ -40,10 +47,8 @@ NOT_TAKEN = {
     "-D": "AutoDock-GPU counts devices from 1; its second is --device gpu:1 here",
     "--initswgens": "the local search is the same in all generations",
     "--lsmet-mixed": "the local search is the same in all generations",
-    "--contact_analysis": "Ringtail finds contacts from the poses (.pdbqt) and the receptor: "
-    "rt_process_vs write --docking_mode vina --add_interactions --receptor_file ...",
-    "-C": "Ringtail finds contacts from the poses (.pdbqt) and the receptor: "
-    "rt_process_vs write --docking_mode vina --add_interactions --receptor_file ...",
+    "--contact_analysis": CONTACTS,
+    "-C": CONTACTS,
     "--cgmaps": "docking of broken macrocycles is not supported",
     "--dmov": "the largest mutation is 6 A and 90 degrees",
     "--dang": "the largest mutation is 6 A and 90 degrees",

@@ -420,6 +420,7 @@ def test_wrong_words_are_named(folder: Path, capsys: pytest.CaptureFixture[str])
         ("--xraylfile", "the pose in --lfile"),
         ("-R", "the pose in --lfile"),
         ("--gfpop", "populations are not written"),
+        ("-C", "dock with --resnam FOLDER/, where no other .pdbqt is"),
         ("--gbest", "the best one first"),
         ("--dlg2stdout", "goes into a file"),
         ("--devnum", "counts devices from 1; its second is --device gpu:1 here"),
