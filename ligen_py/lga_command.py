@@ -22,7 +22,7 @@ import numpy as np
 
 from ligen_py import cli
 from ligen_py.errors import InputError, UsageError
-from ligen_py.lga_flags import add_search, log_or_none, settings_of, two_dashes
+from ligen_py.lga_flags import add_search, file_name, log_or_none, settings_of, two_dashes
 from ligen_py.settings.lga import LgaSettings
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def _parser() -> argparse.ArgumentParser:
         "them, and where wanted a name of the results for each ligand",
     )  # fmt: skip
     parser.add_argument(
-        "--resnam", "-N", metavar="NAME",
+        "--resnam", "-N", metavar="NAME", type=file_name,
         help="name of the results: NAME.dlg and NAME.pdbqt; of several ligands, or with a / behind "
         "it, a folder (default: beside each ligand, LIGAND.dlg and LIGAND_out.pdbqt)",
     )  # fmt: skip
@@ -84,8 +84,9 @@ def _parser() -> argparse.ArgumentParser:
         f"{LgaSettings().spacing} A (default: {' '.join(map(str, SIDES))})",
     )  # fmt: skip
     box.add_argument(
-        "--write-maps", metavar="NAME", help="also write the maps as AutoGrid's NAME.maps.fld ..."
-    )
+        "--write-maps", metavar="NAME", type=file_name,
+        help="also write the maps as AutoGrid's NAME.maps.fld ...",
+    )  # fmt: skip
     add_search(parser)
     parser.add_argument(
         "--rlige", type=int, nargs="?", choices=(0, 1), const=1, default=0, metavar="0|1",

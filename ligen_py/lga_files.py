@@ -63,15 +63,18 @@ def read_list(path: Path, receptor: Path | None = None) -> list[Batch]:
     A line is a field file (.fld), whose maps all ligands below it are docked in; a ligand (.pdbqt);
     or a name of results, of which there is one for each ligand, in their order, or none. Paths are
     relative to the current folder. All ligands are docked into `receptor` where that is given.
-    InputError names the line that cannot be used.
+    InputError names the line that cannot be used, as one with a comment: AutoDock-GPU would take
+    that for a name.
     """
     maps, unused = receptor, ""
     names: list[str | None] = []
     ligands: list[tuple[Path, Path]] = []
     text = path.read_text(encoding="utf-8-sig", errors="surrogateescape")
     for number, line in enumerate(map(str.strip, text.split("\n")), start=1):
-        where = f"{path}, line {number}"
-        if line.endswith(".fld"):
+        where, lower = f"{path}, line {number}", line.lower()
+        if line.startswith("#"):
+            raise InputError(f"{where}: a list has no comments; remove the line")
+        if lower.endswith(".fld"):
             if receptor:
                 raise InputError(f"{where}: names maps, as the command line does; name them once")
             if unused:
@@ -79,7 +82,7 @@ def read_list(path: Path, receptor: Path | None = None) -> list[Batch]:
             maps, unused = Path(line), f"{where}: {line}"
             if not maps.is_file():
                 raise InputError(f"{where}: {line} is no file; name AutoGrid's NAME.maps.fld")
-        elif line.endswith(".pdbqt"):
+        elif lower.endswith(".pdbqt"):
             if maps is None:
                 raise InputError(
                     f"{where}: no maps are named above {line}; name AutoGrid's .fld file there, or "
@@ -94,8 +97,9 @@ def read_list(path: Path, receptor: Path | None = None) -> list[Batch]:
     if not ligands:
         raise InputError(f"{path}: no line names a ligand (.pdbqt)")
     if names and len(names) != len(ligands):
+        what = "name" if len(names) == 1 else "names"
         raise InputError(
-            f"{path}: {len(names)} names of results, such as '{names[0]}', and "
+            f"{path}: {len(names)} {what} of results, such as '{names[0]}', and "
             f"{len(ligands)} of ligands; give each ligand one, or none"
         )
     found: dict[Path, list[Given]] = {}
@@ -170,11 +174,11 @@ def _job(
     """Where the poses and the docking log of a ligand go, whose name others may share."""
     place, ending = options.resnam, ".pdbqt"
     if given.result:
-        name = Path(given.result)
+        name = Path(given.result.removesuffix(".dlg"))
     elif not place:  # AutoDock-GPU's name of the log; the poses' must not be the ligand's
         name, ending = ligand.path.with_name(ligand.name), "_out.pdbqt"
     elif alone and not place.endswith("/"):
-        name = Path(place)
+        name = Path(place.removesuffix(".dlg"))
     else:
         name = Path(place) / ligand.name
     title = shown(name if shared else ligand.name)

@@ -126,7 +126,8 @@ def add_search(parser: argparse.ArgumentParser) -> None:
         kind = type(default) if default is not True else int
         how.add_argument(
             *names, dest=field, type=_seed if field == "seed" else kind, default=argparse.SUPPRESS,
-            metavar="X" if kind is float else "N",
+            choices=(0, 1) if default is True else None,
+            metavar="0|1" if default is True else "X" if kind is float else "N",
             help=f"{words} (default: {1 if default is True else default})",
         )  # fmt: skip
     how.add_argument(
@@ -179,6 +180,13 @@ def _seed(text: str) -> int:
         raise argparse.ArgumentTypeError(
             f"'{text}' is not one whole number; one seeds all runs here, so give one{example}"
         ) from None
+
+
+def file_name(text: str) -> str:
+    """Type of a flag that names files."""
+    if not text:
+        raise argparse.ArgumentTypeError("is empty; give a name, or leave the flag out")
+    return text
 
 
 def log_or_none(text: str) -> int:

@@ -326,6 +326,19 @@ def test_a_receptor_of_a_list_that_cannot_be_used_does_not_stop_the_others(
     assert [name for name in "abc" if (folder / f"{name}.dlg").is_file()] == ["c"]
 
 
+def test_endings_in_a_list_may_be_in_capitals_and_names_have_that_of_a_log(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(folder)
+    shutil.copy("rec.maps.fld", "UP.MAPS.FLD")
+    shutil.copy("lig.pdbqt", "UP.PDBQT")
+    assert lga_command.main(listed(folder, "UP.MAPS.FLD", "UP.PDBQT", "up-one.dlg")) == 0
+    dock(folder, "up-two.dlg")
+    for name in ("up-one", "up-two"):
+        assert sorted(path.suffix for path in folder.glob(f"{name}*")) == [".dlg", ".pdbqt"]
+        assert Path(f"{name}.dlg").is_file()
+
+
 def test_what_is_wrong_in_a_list_is_said(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -335,6 +348,8 @@ def test_what_is_wrong_in_a_list_is_said(
         (fields[1:], [], 1, "files.list, line 1: no maps are named above lig.pdbqt"),
         (fields[:1], [], 1, "files.list: no line names a ligand"),
         (["no.fld", "lig.pdbqt"], [], 1, "files.list, line 1: no.fld is no file"),
+        (["# 1stp", *fields], [], 1, "files.list, line 1: a list has no comments; remove the line"),
+        ([*fields, *fields[1:], "a"], [], 1, "1 name of results, such as 'a', and 2 of ligands"),
         ([*fields, "a", "b"], [], 1, "2 names of results, such as 'a', and 1 of ligands"),
         ([*fields, "lig.pdbqt"], [], 1, "lig.dlg: two ligands would have this log"),
         ([*fields, "lig.pdbqt", "a", "a"], [], 1, "a.dlg: two ligands would have this log"),
@@ -431,6 +446,15 @@ def test_wrong_words_are_named(folder: Path, capsys: pytest.CaptureFixture[str])
         last = capsys.readouterr().err.splitlines()[-1]
         assert f"{flag} is not taken: " in last
         assert sentence in last
+    for more, sentence in (
+        (["--resnam", ""], "--resnam/-N: is empty; give a name, or leave the flag out"),
+        (["--write-maps="], "--write-maps: is empty"),
+        (["--autostop", "2"], "invalid choice: 2"),
+        (["--autostop", "-3"], "invalid choice: -3"),
+    ):
+        with pytest.raises(SystemExit):
+            lga_command.main([*maps, *more])
+        assert sentence in capsys.readouterr().err.splitlines()[-1]
     (folder / "fluor.pdbqt").write_text(meekos("FCCO"))
     words = ["--lfile", str(folder / "fluor.pdbqt"), "--ffile", str(folder / "rec.maps.fld")]
     assert lga_command.main(words) == 1
