@@ -357,7 +357,10 @@ def _states(
         for ligand in (ligand for ligands in states.values() for ligand in ligands):
             ligand.shape["isomers"] = ligand.shape["isomers"] * np.uint16(len(possible))
     elif states and problems:
-        notes.append(f"{len(problems)} states left out, the first for: {problems[0]}")
+        first = (
+            f"{len(problems)} states left out, the first" if problems[1:] else "1 state left out"
+        )
+        notes.append(f"{first} for: {problems[0]}")
     if not states and problems:
         raise problems[0]
     if not drawing:

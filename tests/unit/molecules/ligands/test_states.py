@@ -214,6 +214,8 @@ def test_states_that_cannot_be_are_reported() -> None:
     )
     assert 2 <= len(found.states) < 16
     assert "states left out, the first for: its stereocentres exclude each other" in found.note
+    one = of("C1CC2CCC1C2N").note
+    assert one == "1 state left out for: its stereocentres exclude each other"
 
 
 @pytest.mark.parametrize(
