@@ -86,11 +86,8 @@ PEER = "peer vina"
 NULLS = {"heavy atoms": "heavy", "logP": "logp", "rings": "rings", "rows": "rows"}
 """Rankings by what a molecule is, not by how it docks: name -> column, larger is better."""
 
-Key = tuple[str, str, int]
-"""Group and name of a molecule, and number of a state."""
-
-Peer = dict[tuple[str, str], float]
-"""Affinities, kcal/mol, by group and name of the molecule; infinite where it failed."""
+Key = tuple[str, int, int]
+"""Group of a record, its line in the group's library, and number of a state."""
 
 
 @dataclass(frozen=True)
@@ -99,6 +96,9 @@ class Molecules:
 
     group: np.ndarray
     name: np.ndarray
+    """As in the library, where several may have the same."""
+    line: np.ndarray
+    """First line of the record in the group's library, which with the group tells it apart."""
     heavy: np.ndarray
     """Heavy atoms; 0 where the record could not be read."""
     logp: np.ndarray
@@ -116,7 +116,7 @@ class Molecules:
         return Molecules(**columns, score={k: v[chosen] for k, v in self.score.items()})
 
 
-COLUMNS = ("group", "name", "heavy", "logp", "rings", "rows", "one_row")
+COLUMNS = ("group", "name", "line", "heavy", "logp", "rings", "rows", "one_row")
 
 
 def library_of(folder: Path, group: str, is_full: bool) -> Path:
@@ -186,7 +186,8 @@ def screen(device: Device, work: Work, clock: Clock) -> Molecules:
             is_first &= np.array([not key or key not in seen for key in keys], bool)
             seen.update(keys)
             again += int(np.count_nonzero(~is_first))
-            parts.append(Molecules(groups, entries.name, *known, single, score).some(is_first))
+            named = groups, entries.name, entries.line
+            parts.append(Molecules(*named, *known, single, score).some(is_first))
     if again:
         print(f"{work.folder.name}: duplicates left out: {again}", flush=True)
     return _together(parts)
@@ -207,22 +208,22 @@ def _together(parts: list[Molecules]) -> Molecules:
 
 def peer_scores(
     work: Work,
-    found: Molecules,
-    sample: np.ndarray,
+    chosen: Molecules,
     jobs: int,
     file: Path | None,
     most: int | None = None,
-) -> Peer:
-    """Affinities of the records of `sample` by Vina, the best of each record's first `most` states.
+) -> np.ndarray:
+    """Affinities (records,) by Vina, kcal/mol, the best of each record's first `most` states.
 
-    States that are in `file` are not run again, if the peer would be given the same.
+    Infinite where Vina can dock none. States that are in `file` are not run again, if the peer
+    would be given the same.
     """
-    wanted = {(str(found.group[row]), str(found.name[row])) for row in sample}
+    row_of = {record: row for row, record in enumerate(records_of(chosen))}
     places = {
-        (*key, place.number): place
-        for key, own in states(work).items()
+        (*record, place.number): place
+        for record, own in states(work).items()
         for place in own[:most]
-        if key in wanted
+        if record in row_of
     }
     known = known_scores(work.folder.name, file, places)
     with (
@@ -236,10 +237,16 @@ def peer_scores(
             key = running[done]
             known[key], seconds = done.result()
             note(work, file, key, places[key], known[key], seconds)
-    result = dict.fromkeys(wanted, np.inf)
-    for (group, name, _), affinity in known.items():
-        result[group, name] = min(result[group, name], affinity)
+    result = np.full(len(row_of), np.inf)
+    for (group, line, _), affinity in known.items():
+        row = row_of[group, line]
+        result[row] = min(result[row], affinity)
     return result
+
+
+def records_of(found: Molecules) -> list[tuple[str, int]]:
+    """Group and line of each record."""
+    return list(zip(found.group.tolist(), found.line.tolist(), strict=True))
 
 
 @dataclass(frozen=True)
@@ -254,19 +261,19 @@ class Place:
     """Digest of what the peer is given: the state in its conformer, receptor and box."""
 
 
-def states(work: Work) -> dict[tuple[str, str], list[Place]]:
-    """The states of every record, in their first conformers, by group and name."""
+def states(work: Work) -> dict[tuple[str, int], list[Place]]:
+    """The states of every record, in their first conformers, by the record's group and line."""
     from benchmarks.vina_peer import digest, receptor_digest
 
     around = receptor_digest(Target.of(work.pocket))
-    result: dict[tuple[str, str], list[Place]] = {}
+    result: dict[tuple[str, int], list[Place]] = {}
     for group in GROUPS:
         for file in work.parts(group):
             entries: Entries = read(file, LIGANDS, Entries)
             ligands: Ligands = read(file, LIGANDS, Ligands)
             for row in np.flatnonzero(ligands.conformer == 0).tolist():
                 entry = ligands.entry[row]
-                places = result.setdefault((group, str(entries.name[entry])), [])
+                places = result.setdefault((group, int(entries.line[entry])), [])
                 places.append(Place(file, row, len(places), digest(around, ligands, row)))
     return result
 
@@ -276,13 +283,12 @@ def known_scores(target: str, file: Path | None, places: Mapping[Key, Place]) ->
 
     Where that run gave the peer something else, as with other settings, it is not known.
     """
-    found: dict[Key, float] = {}
-    for row in lines(file):
-        key = (row["group"], row["name"], row["state"])
-        place = places.get(key) if row["target"] == target else None
-        if place is not None and row.get("given") == place.given:
-            found[key] = np.inf if row["affinity"] is None else row["affinity"]
-    return found
+    found = {
+        row["given"]: np.inf if row["affinity"] is None else row["affinity"]
+        for row in lines(file)
+        if row["target"] == target and "given" in row
+    }
+    return {key: found[place.given] for key, place in places.items() if place.given in found}
 
 
 _peer: list[Any] = []
@@ -315,7 +321,7 @@ def note(
     """Keep one result for later runs."""
     row = {
         "target": work.folder.name,
-        **dict(zip(("group", "name", "state"), key, strict=True)),
+        **dict(zip(("group", "line", "state"), key, strict=True)),
         "given": place.given,
         "affinity": None if np.isinf(value) else round(value, 4),
         "seconds": round(seconds, 2),
@@ -334,15 +340,14 @@ def sample_of(found: Molecules, sizes: Sequence[int | None] | None) -> np.ndarra
     return np.concatenate(rows)
 
 
-def rankings(found: Molecules, peer: Peer | None) -> dict[str, np.ndarray]:
+def rankings(found: Molecules, peer: np.ndarray | None) -> dict[str, np.ndarray]:
     """Every ranking of some molecules by name: scores, larger is better."""
     result = dict(found.score)
     functions = [scores for name, scores in result.items() if name not in (OURS, PHYSICS)]
     if len(functions) > 1:
         result["mean rank"] = mean_rank(functions)
     if peer is not None:
-        keys = zip(found.group.tolist(), found.name.tolist(), strict=True)
-        result[PEER] = np.array([-peer[key] for key in keys])
+        result[PEER] = -peer
     result[ONE_ROW] = found.one_row
     nulls = {name: getattr(found, column).astype(float) for name, column in NULLS.items()}
     return result | {name: np.nan_to_num(values, nan=-np.inf) for name, values in nulls.items()}
@@ -366,7 +371,7 @@ def draws(found: Molecules) -> dict[str, float]:
     return result
 
 
-def table(found: Molecules, peer: Peer | None) -> dict[str, dict[str, Any]]:
+def table(found: Molecules, peer: np.ndarray | None) -> dict[str, dict[str, Any]]:
     """Figures of every ranking."""
     labels = found.group == "actives"
     result: dict[str, dict[str, Any]] = {}
@@ -379,7 +384,7 @@ def table(found: Molecules, peer: Peer | None) -> dict[str, dict[str, Any]]:
     return result
 
 
-def over_peer(found: Molecules, peer: Peer) -> dict[str, dict[str, np.ndarray]]:
+def over_peer(found: Molecules, peer: np.ndarray) -> dict[str, dict[str, np.ndarray]]:
     """What our rankings have over the peer's: of all molecules, then resampled (1 + DRAWS,).
 
     Both rank the same molecules in each draw, actives and decoys drawn apart.
@@ -431,7 +436,7 @@ def curve(scores: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, np.ndarra
     return false, true
 
 
-def plot(found: Molecules, peer: Peer | None, title: str, file: Path) -> None:
+def plot(found: Molecules, peer: np.ndarray | None, title: str, file: Path) -> None:
     """ROC curves of every ranking, linear and over the logarithm, as SVG."""
     mpl.use("svg")
     mpl.rcParams["svg.hashsalt"] = "enrich"  # equal figures, equal bytes
@@ -565,17 +570,19 @@ def one_target(
     if options.peer:
         sample = sample_of(found, options.peer_sample)
         limits = options.jobs, options.peer_scores, options.peer_states
-        peer = peer_scores(work, found, sample, *limits)
         shown = found.some(sample)
+        peer = peer_scores(work, shown, *limits)
         figures["with the peer"], over = table(shown, peer), over_peer(shown, peer)
         actives = int(np.count_nonzero(shown.group == "actives"))
         kept = f", scores kept in {options.peer_scores}" if options.peer_scores else ""
         title = f"{name}, {actives} actives and {len(shown.name) - actives} decoys{kept}"
         print_table(title, figures["with the peer"])
-        result["peer"] = [[*key, None if np.isinf(v) else v] for key, v in sorted(peer.items())]
+        affinities = [None if np.isinf(value) else value for value in peer.tolist()]
+        rows = zip(records_of(shown), shown.name.tolist(), affinities, strict=True)
+        result["peer"] = [[*record, name, affinity] for record, name, affinity in rows]
     if options.plots:
         plot(shown, peer, name, options.plots / f"{name}.svg")
-    columns = {n: getattr(found, n) for n in ("group", "name", "heavy", "rows")}
+    columns = {n: getattr(found, n) for n in ("group", "name", "line", "heavy", "rows")}
     known = {ONE_ROW: found.one_row} | found.score
     scores = {k: [None if np.isinf(v) else float(v) for v in c] for k, c in known.items()}
     return result | {"molecules": {k: c.tolist() for k, c in columns.items()} | scores}, over

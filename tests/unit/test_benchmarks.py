@@ -9,6 +9,7 @@ import sys
 import time
 import zipfile
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from functools import reduce
 from pathlib import Path
@@ -389,7 +390,7 @@ def test_what_more_draws_win_among_decoys() -> None:
     best = np.array([rng.normal(size=count).max() for count in rows])
     failed = np.where(np.arange(450) == 449, -np.inf, best)
     logp = np.where(np.arange(450) < 50, 3.0, np.nan)
-    found = enrich.Molecules(group, group, rows, logp, rows, rows, one, {"score": failed})
+    found = enrich.Molecules(group, group, rows, rows, logp, rows, rows, one, {"score": failed})
     result = enrich.draws(found)
     assert result["rows a molecule, actives"] == 8
     assert result["rows a molecule, decoys"] == pytest.approx(2.5, abs=0.3)
@@ -402,19 +403,24 @@ def test_what_more_draws_win_among_decoys() -> None:
     assert figures["one row"]["ROC AUC"]["value"] == pytest.approx(0.5, abs=0.1)
 
 
+def _work(folder: Path, actives: str, decoys: str) -> enrich.Work:
+    """A target with these molecules."""
+    target = folder / "target"
+    target.mkdir()
+    receptor, ligand = screen.packaged_complex()
+    (target / "protein.pdb").symlink_to(receptor)
+    (target / "crystal_ligand.sdf").symlink_to(ligand)
+    (target / "actives.smi").write_text(actives)
+    (target / "decoys.smi").write_text(decoys)
+    settings = Settings(effort="draft", dock={"num_restart": 8})
+    return enrich.Work(target, folder, settings, is_full=False)
+
+
 def test_a_molecule_that_is_drawn_twice_is_screened_once(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Only the first drawing is docked; the second was a miss."""
-    receptor, ligand = screen.packaged_complex()
-    folder = tmp_path / "target"
-    folder.mkdir()
-    (folder / "protein.pdb").symlink_to(receptor)
-    (folder / "crystal_ligand.sdf").symlink_to(ligand)
-    (folder / "actives.smi").write_text("OCc1ccccc1 one\nC(O)c1ccccc1 again\n")
-    (folder / "decoys.smi").write_text("CCO other\n")
-    settings = Settings(effort="draft", dock={"num_restart": 8})
-    work = enrich.Work(folder, tmp_path, settings, is_full=False)
+    work = _work(tmp_path, "OCc1ccccc1 one\nC(O)c1ccccc1 again\n", "CCO other\n")
     found = enrich.screen(device_for(None), work, Clock())
     assert found.name.tolist() == ["one", "other"]
     assert np.isfinite(found.score["score"]).all()
@@ -427,11 +433,9 @@ def test_what_a_ranking_has_over_the_peer_is_of_the_same_molecules() -> None:
     name = np.array([f"m{row}" for row in range(230)])
     rows = np.ones(230, np.int64)
     ours = rng.normal(size=230) + np.where(group == "actives", 1.5, 0.0)
-    keys = list(zip(group.tolist(), name.tolist(), strict=True))
-    found = enrich.Molecules(group, name, rows, rows, rows, rows, -ours, {"score": ours})
-    peer = dict(zip(keys, (-ours).tolist(), strict=True))
-    assert all(not gain.any() for gain in enrich.over_peer(found, peer)["score"].values())
-    peer = dict(zip(keys, rng.normal(size=230).tolist(), strict=True))
+    found = enrich.Molecules(group, name, rows, rows, rows, rows, rows, -ours, {"score": ours})
+    assert all(not gain.any() for gain in enrich.over_peer(found, -ours)["score"].values())
+    peer = rng.normal(size=230)
     better, worse = (enrich.over_peer(found, peer)[row]["ROC AUC"] for row in ("score", "one row"))
     assert better[0] == pytest.approx(0.35, abs=0.1)
     assert 0.04 < np.std(better[1:]) < 0.1
@@ -686,7 +690,7 @@ def test_a_state_that_the_peer_cannot_dock_is_lost_alone(monkeypatch: pytest.Mon
 def test_what_the_peer_found_of_other_inputs_is_not_taken_for_its_scores(tmp_path: Path) -> None:
     file, folder = tmp_path / "scores.jsonl", SimpleNamespace(folder=Path("kinase"))
     one, two = (enrich.Place(Path("a.h5"), row, 0, given) for row, given in enumerate("xy"))
-    keys = [(enrich.GROUPS[0], name, 0) for name in ("one", "two")]
+    keys = [(enrich.GROUPS[0], line, 0) for line in (1, 2)]
     enrich.note(folder, file, keys[0], one, -7.0, 1.0)
     enrich.note(folder, file, keys[1], enrich.Place(two.file, two.row, 0, "old"), -9.0, 1.0)
     places = dict(zip(keys, (one, two), strict=True))
@@ -695,6 +699,30 @@ def test_what_the_peer_found_of_other_inputs_is_not_taken_for_its_scores(tmp_pat
     assert enrich.known_scores("kinase", file, places) == {keys[0]: -7.0}
     assert not enrich.known_scores("other", file, places)
     assert not enrich.known_scores("kinase", tmp_path / "new.jsonl", places)
+
+
+def test_molecules_of_one_name_have_peer_scores_of_their_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Vina docked the first, and all had its score."""
+    pytest.importorskip("benchmarks.vina_peer")
+    work = _work(tmp_path, "OCc1ccccc1 same\nCCO same\nC1CC1 same\n", "CCCC same\n")
+    monkeypatch.setattr(enrich, "pinned", lambda *_: ThreadPoolExecutor(1))
+    asked: list[Path] = []
+
+    def run_peer(place: enrich.Place) -> tuple[float, float]:
+        asked.append(place.file)
+        return -1.0 - place.row, 0.1
+
+    monkeypatch.setattr(enrich, "run_peer", run_peer)
+    group = np.array(["decoys", "actives", "actives"])
+    line, one = np.array([1, 3, 2]), np.ones(3)
+    found = enrich.Molecules(group, np.full(3, "same"), line, one, one, one, one, one, {"a": one})
+    for _ in range(2):
+        peer = enrich.peer_scores(work, found, 1, tmp_path / "scores.jsonl", 1)
+        assert peer.tolist() == [-1, -3, -2]
+        assert enrich.rankings(found, peer)[enrich.PEER].tolist() == [1, 3, 2]
+    assert len(asked) == 3
 
 
 def test_vina_is_given_something_else_where_a_setting_says_so(tmp_path: Path) -> None:
