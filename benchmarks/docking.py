@@ -29,6 +29,8 @@ from ligen_py.engine.docking.mode import docker
 from ligen_py.engine.docking.oversized import larger_than_box
 from ligen_py.engine.docking.search import Plan
 from ligen_py.engine.filtering.batched import filter_poses
+from ligen_py.engine.functions.gnina.constants import NETWORKS as FILES
+from ligen_py.engine.functions.gnina.weights import load
 from ligen_py.engine.genetic.beside import with_geometric
 from ligen_py.engine.genetic.collected import docked
 from ligen_py.engine.pose_arrays import places
@@ -48,7 +50,7 @@ from ligen_py.records.poses import Poses
 from ligen_py.records.rows import rows_below, subset
 from ligen_py.records.scores import Scores
 from ligen_py.records.typed import Typed
-from ligen_py.settings.campaign import PRESETS, SEARCH_OF, Method
+from ligen_py.settings.campaign import NETWORKS, PRESETS, SEARCH_OF, Method
 from ligen_py.settings.check import check
 from ligen_py.settings.flags import flags
 from ligen_py.settings.parse import ParseOptions, ParseSettings
@@ -91,7 +93,10 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
 
 
 def settings_from(options: argparse.Namespace) -> Settings:
-    """The settings that a command line asks for; leaves with a sentence where they are wrong."""
+    """The settings that a command line asks for; leaves with a sentence where they are wrong.
+
+    Or where they need networks that are not installed: each complex would be a miss.
+    """
     document: dict[str, Any] = {"effort": options.effort}
     for item in options.set:
         key, equals, value = item.partition("=")
@@ -103,9 +108,12 @@ def settings_from(options: argparse.Namespace) -> Settings:
         else:
             raise SystemExit(f"--set {item}: give SECTION.KEY=VALUE, such as refine.rounds=100")
     try:
-        return check(Settings, document, "command line")
+        settings = check(Settings, document, "command line")
+        if NETWORKS in settings.score.functions:
+            load(FILES)
     except InputError as error:
         raise SystemExit(str(error)) from None
+    return settings
 
 
 def about(device: str, settings: Settings, **more: Any) -> dict[str, Any]:

@@ -205,6 +205,18 @@ def test_a_peer_that_is_missing_is_missed_before_the_work(
     assert sentence in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("program", [redock, crossdock, enrich])
+def test_networks_that_are_missing_are_missed_before_the_work(
+    program: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each complex was a miss, also in later runs with this file."""
+    words = ["program", str(tmp_path), "--set", "score.functions=[vina, gnina]"]
+    monkeypatch.setattr("sys.argv", words)
+    monkeypatch.setenv("LIGEN_NETWORKS", str(tmp_path))
+    with pytest.raises(SystemExit, match=r"\.pt: there is no such file"):
+        program.main()
+
+
 def test_lines_that_were_cut_short_are_left_out_and_other_files_refused(tmp_path: Path) -> None:
     file = tmp_path / "a.json"
     about = {"settings": [1]}
