@@ -1,14 +1,16 @@
 """The file that --json names: refused before the work, and written as figures come.
 
 Some are one document, which is written again with every figure. Others have a line of JSON for each
-figure, and a run that was stopped goes on where they end.
+figure, and a run that was stopped goes on where they end. One run at a time writes such a file.
 """
 
 import argparse
+import fcntl
 import json
 import os
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from ligen_py.errors import InputError
 
@@ -55,8 +57,10 @@ def lines(file: Path | None) -> list[dict[str, Any]]:
 def resumed(file: Path | None, about: dict[str, Any]) -> list[dict[str, Any]]:
     """The lines that a run left which began with `about`; a file that is new gets this line.
 
-    InputError where another run began the file.
+    InputError where another run began the file, or is at work on it.
     """
+    if file is not None:
+        _taken(file)
     found = lines(file)
     if not found:
         append(file, about)
@@ -65,3 +69,17 @@ def resumed(file: Path | None, about: dict[str, Any]) -> list[dict[str, Any]]:
             f"{file}: was begun with other settings, code, cores or device; give another file"
         )
     return found[1:]
+
+
+@cache
+def _taken(file: Path) -> BinaryIO:
+    """A file that no other process takes until this one ends; InputError where one has it."""
+    stream = file.open("ab")
+    try:
+        fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        stream.close()
+        raise InputError(
+            f"{file}: another run writes it; wait until that ends, or give another file"
+        ) from None
+    return stream

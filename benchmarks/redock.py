@@ -463,20 +463,20 @@ def main() -> int:
         folder.name: digest_of(*(find(folder, *names) for names in FILES)) for folder in folders
     }
     run_of = about(device, settings, jobs=options.jobs, cores_each=cores, programs=programs)
-    rows = [
-        row
+    earlier = {  # by the name: one that stands in the file twice counts once
+        row["id"]: row
         for row in resumed(options.json, run_of)
         if "id" in row and row["given"] == given.get(row["id"])
-    ]
+    }
+    rows = list(earlier.values())
     for row in rows:
         print(table_line(row, programs), flush=True)
-    there = {row["id"] for row in rows}
     with tempfile.TemporaryDirectory() as scratch:
         cache = options.cache or Path(scratch)
         tasks = [
             Task(folder, cache, settings, options.device, bool(options.peer), cores)
             for folder in folders
-            if folder.name not in there
+            if folder.name not in earlier
         ]
         for row in run(tasks, options.jobs):
             rows.append(row | {"given": given[row["id"]]})

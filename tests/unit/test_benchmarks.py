@@ -1,5 +1,6 @@
 """The figures that the benchmarks print: against RDKit's and worked by hand."""
 
+import fcntl
 import importlib
 import json
 import re
@@ -239,6 +240,17 @@ def test_lines_that_were_cut_short_are_left_out_and_other_files_refused(tmp_path
     assert resumed(None, about) == []
 
 
+def test_a_file_that_another_run_writes_is_refused(tmp_path: Path) -> None:
+    """Complexes that both docked counted twice."""
+    file = tmp_path / "a.json"
+    with file.open("ab") as stream:
+        fcntl.flock(stream, fcntl.LOCK_EX)
+        with pytest.raises(InputError, match=r"a\.json: another run writes it"):
+            resumed(file, {"settings": [1]})
+    assert file.read_text() == ""
+    assert resumed(file, {"settings": [1]}) == []
+
+
 def test_redocking_goes_on_where_it_was_stopped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -268,6 +280,9 @@ def test_redocking_goes_on_where_it_was_stopped(
     (tmp_path / "c" / "a" / "ligand.smi").write_text("CCO\n")
     assert "ours 0/2 = 0.0 %" in redocked()
     assert asked == [["a"], ["b"], ["a"]]
+    with file.open("a") as stream:
+        stream.write(file.read_text().splitlines()[-2] + "\n")
+    assert "ours 0/2 = 0.0 %" in redocked()  # one that stands there twice counts once
     with pytest.raises(InputError, match="other settings"):
         redocked("--effort", "draft")
     with pytest.raises(SystemExit):
