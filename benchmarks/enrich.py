@@ -57,8 +57,11 @@ from benchmarks.docking import (
 )
 from benchmarks.figures import append, lines, save, writable
 from benchmarks.leaving import in_words
-from benchmarks.redock import FAILURES, box_radius, check_peer, find
+from benchmarks.redock import FAILURES, PROTEIN, box_radius, check_peer, find
+from ligen_py.cli import at_least
 from ligen_py.engine.scoring.scores import pose_scores
+from ligen_py.errors import InputError
+from ligen_py.molecules.library.reading import records
 from ligen_py.opencl.device import Device
 from ligen_py.records.ledger import Ledger, Status
 from ligen_py.records.ligands import LIGANDS, Entries, Ligands
@@ -67,6 +70,8 @@ from ligen_py.store.files.read import read
 from ligen_py.summary.early import DRAWS, MEASURES, mean_rank, measure, ranked, resampled
 
 GROUPS = ("actives", "decoys")
+
+CRYSTAL = "crystal_ligand.sdf"
 
 PART = 1000
 """Records of a library that are docked together."""
@@ -136,8 +141,7 @@ class Work:
     @property
     def pocket(self) -> Path:
         """The pocket file."""
-        protein = find(self.folder, "protein.pdb", "protein.pdb.gz")
-        ligand = find(self.folder, "crystal_ligand.sdf")
+        protein, ligand = find(self.folder, *PROTEIN), find(self.folder, CRYSTAL)
         cache = self.cache / self.folder.name
         return pocket_of(protein, ligand, box_radius(ligand), cache, self.settings.pocket)
 
@@ -190,7 +194,10 @@ def screen(device: Device, work: Work, clock: Clock) -> Molecules:
             parts.append(Molecules(*named, *known, single, score).some(is_first))
     if again:
         print(f"{work.folder.name}: duplicates left out: {again}", flush=True)
-    return _together(parts)
+    found = _together(parts)
+    if GROUPS[1] not in found.group:
+        raise InputError(f"{work.folder}: each decoy is one of the actives; give other decoys")
+    return found
 
 
 def without_row_cost(docked: Docked, settings: Settings) -> np.ndarray:
@@ -462,10 +469,26 @@ def plot(found: Molecules, peer: np.ndarray | None, title: str, file: Path) -> N
 
 
 def targets_in(folder: Path) -> list[Path]:
-    """The folder itself, or the targets in it."""
-    if (folder / "actives.smi").exists():
+    """The folder itself, or those in it that have actives; names the others."""
+    names = [f"{GROUPS[0]}.smi", f"{GROUPS[0]}_full.smi"]
+    inside = [folder, *sorted(folder.glob("*/"))]
+    found = [path for path in inside if any((path / name).exists() for name in names)]
+    if folder in found:
         return [folder]
-    return sorted(path.parent for path in folder.glob("*/actives.smi"))
+    others = [path.name for path in inside[1:] if path not in found]
+    if found and others:
+        print(f"left out, without {' or '.join(names)}: {', '.join(others)}")
+    return found
+
+
+def check_files(folders: Sequence[Path], is_full: bool) -> None:
+    """Miss now what a target lacks; the others would be screened before it is missed."""
+    for folder in folders:
+        find(folder, *PROTEIN)
+        find(folder, CRYSTAL)
+    for library in [library_of(folder, group, is_full) for folder in folders for group in GROUPS]:
+        if next(records(library), None) is None:
+            raise InputError(f"{library}: has no molecule; give some")
 
 
 def parser() -> argparse.ArgumentParser:
@@ -481,14 +504,14 @@ def parser() -> argparse.ArgumentParser:
     result.add_argument("--peer", choices=["vina"], help="program to run beside ours")
     result.add_argument(
         "--peer-sample",
-        type=int,
+        type=at_least(1),
         nargs=2,
         metavar=("ACTIVES", "DECOYS"),
         help="the peer docks a seeded sample of this many; our figures are printed for it too",
     )
     result.add_argument(
         "--peer-states",
-        type=int,
+        type=at_least(1),
         metavar="N",
         help="the peer docks at most N states of a molecule, the dominant first (default: all)",
     )
@@ -515,18 +538,16 @@ def main() -> int:
     arguments = parser()
     options = arguments.parse_args()
     settings = settings_from(options)
-    folders = targets_in(options.folder)
-    if not folders:
-        arguments.error(f"{options.folder} has no actives.smi, nor folders with one")
-    for folder in folders:
-        for group in GROUPS:
-            library_of(folder, group, options.full)  # what is missing is missed now
     cores_for(options.jobs)
     if not options.peer and (options.peer_sample or options.peer_states or options.peer_scores):
         arguments.error("--peer-sample, --peer-states and --peer-scores need --peer")
     check_peer(arguments, options.peer)
     if any("affinity" not in row for row in lines(options.peer_scores)):
         arguments.error(f"--peer-scores {options.peer_scores}: contains something else")
+    folders = targets_in(options.folder)
+    if not folders:
+        arguments.error(f"{options.folder} has no actives.smi, nor folders with one")
+    check_files(folders, options.full)
     device = device_for(options.device)
     cores = len(os.sched_getaffinity(0))
     print(f"{device.label}; {cores} cores")

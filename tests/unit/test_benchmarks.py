@@ -134,6 +134,7 @@ def test_files_of_other_programs_are_refused(tmp_path: Path) -> None:
         (["--jobs", "0"], "--jobs 0: from 1 to "),
         (["--jobs", "9999"], "--jobs 9999: from 1 to "),
         (["--peer-sample", "1", "2"], "--peer-sample, --peer-states and --peer-scores need --peer"),
+        (["--peer", "vina", "--peer-sample", "0", "1"], "--peer-sample: 0: give a whole number, 1"),
         (["--full"], "none of actives_full.smi in "),
         ([], "none of decoys.smi in "),
     ],
@@ -156,6 +157,38 @@ def test_what_screening_needs_is_missed_before_the_work(
     with pytest.raises(SystemExit) as left, in_words():
         enrich.main()
     assert sentence in f"{left.value.code}{capsys.readouterr().err}"
+
+
+def test_what_a_target_lacks_is_missed_before_others_are_screened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Hours later, or never: a library without molecules gave a table of nan."""
+    needed = ("protein.pdb", "crystal_ligand.sdf", "actives_full.smi", "decoys_full.smi")
+    for folder in "ab":
+        (tmp_path / folder).mkdir()
+        for name in needed:
+            (tmp_path / folder / name).write_text("CCO one\n")
+    (tmp_path / "c").mkdir()
+    (tmp_path / "c" / "activs.smi").touch()
+    monkeypatch.setattr(enrich, "device_for", lambda _: sys.exit("all is there"))
+    monkeypatch.setattr("sys.argv", ["enrich.py", str(tmp_path), "--full"])
+
+    def left_with() -> str:
+        with pytest.raises(SystemExit) as left, in_words():
+            enrich.main()
+        return f"{left.value.code}{capsys.readouterr()}"
+
+    words = left_with()
+    assert "all is there" in words
+    assert "left out, without actives.smi or actives_full.smi: c" in words
+    for name in needed[2:]:
+        (tmp_path / "b" / name).write_text("# no molecule\n")
+        assert f"b/{name}: has no molecule; give some" in left_with()
+        (tmp_path / "b" / name).write_text("CCO one\n")
+    for name in needed:
+        (tmp_path / "b" / name).rename(tmp_path / "b" / "else")
+        assert re.search(f"none of .*{name}|left out, .*: b, c", left_with())
+        (tmp_path / "b" / "else").rename(tmp_path / "b" / name)
 
 
 def test_figures_that_cannot_be_written_are_refused_before_the_work(
@@ -452,6 +485,9 @@ def test_a_molecule_that_is_drawn_twice_is_screened_once(
     assert found.name.tolist() == ["one", "other"]
     assert np.isfinite(found.score["score"]).all()
     assert "target: duplicates left out: 1" in capsys.readouterr().out
+    (work.folder / "decoys.smi").write_text("C(O)c1ccccc1 again\n")
+    with pytest.raises(InputError, match="target: each decoy is one of the actives"):
+        enrich.screen(device_for(None), work, Clock())
 
 
 def test_what_a_ranking_has_over_the_peer_is_of_the_same_molecules() -> None:
