@@ -25,6 +25,7 @@ from benchmarks.docking import pocket_of
 from benchmarks.leaving import in_words
 from benchmarks.screen import packaged_complex
 from ligen_py.chain import FILES
+from ligen_py.cli import at_least
 from ligen_py.engine.scoring.checks import table
 from ligen_py.molecules.library.parsing import Library, assemble
 from ligen_py.molecules.library.reading import Record
@@ -130,9 +131,9 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--parts", type=int, default=1000)
-    parser.add_argument("--ligands", type=int, default=1000)
-    parser.add_argument("--poses", type=int, default=10)
+    parser.add_argument("--parts", type=at_least(1), default=1000)
+    parser.add_argument("--ligands", type=at_least(1), default=1000)
+    parser.add_argument("--poses", type=at_least(1), default=10)
     options = parser.parse_args()
     folder = options.folder
     rows = [COLUMNS, *campaign(folder, options)]

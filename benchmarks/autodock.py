@@ -41,6 +41,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a chec
 from benchmarks.docking import LigandsInMemory
 from benchmarks.figures import save, writable
 from benchmarks.leaving import in_words
+from ligen_py.cli import at_least
 from ligen_py.engine.functions.ad4.field import Ad4Field
 from ligen_py.engine.genetic.batched import CLASSES, Lga
 from ligen_py.engine.genetic.given_field import GivenField
@@ -328,10 +329,10 @@ def main() -> None:
     parser.add_argument("table", choices=TABLES)
     parser.add_argument("--only", nargs="+", choices=BOXES, default=list(BOXES))
     parser.add_argument("--maps", type=Path)
-    parser.add_argument("--seeds", type=int, default=10)
-    parser.add_argument("--runs", type=int, default=20)
-    parser.add_argument("--generations", type=int, default=42_000)
-    parser.add_argument("--ligands", type=int, default=200)
+    parser.add_argument("--seeds", type=at_least(1), default=10)
+    parser.add_argument("--runs", type=at_least(1), default=20)
+    parser.add_argument("--generations", type=at_least(1), default=42_000)
+    parser.add_argument("--ligands", type=at_least(1), default=200)
     parser.add_argument("--library", type=Path)
     parser.add_argument("--set", nargs="+", default=[], metavar="KEY=VALUE")
     parser.add_argument(

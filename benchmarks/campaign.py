@@ -37,6 +37,7 @@ from benchmarks.redock import box_radius, find
 from benchmarks.screen import library_of, packaged_complex
 from benchmarks.stages import repeated
 from ligen_py.chain import STAGES
+from ligen_py.cli import at_least
 from ligen_py.records.ligands import LIGANDS
 from ligen_py.records.scores import SCORES
 from ligen_py.settings.campaign import PRESETS
@@ -178,12 +179,14 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
     parser.add_argument("--effort", nargs="+", choices=PRESETS, help="default: those for libraries")
-    parser.add_argument("--count", type=int, help="ligands (default: 100000; --quick: 20)")
-    parser.add_argument("--chunks", type=int, help="files of the library (default: 2)")
-    parser.add_argument("--unique", type=int, default=200, help="different molecules")
+    parser.add_argument("--count", type=at_least(1), help="ligands (default: 100000; --quick: 20)")
+    parser.add_argument("--chunks", type=at_least(1), help="files of the library (default: 2)")
+    parser.add_argument("--unique", type=at_least(1), default=200, help="different molecules")
     parser.add_argument("--device", help="OpenCL device, as in the stages")
-    parser.add_argument("--cores", type=int, default=os.cpu_count(), help="default: all")
-    parser.add_argument("--threads", type=int, help="cores of a chunk's job (default: the rule's)")
+    parser.add_argument("--cores", type=at_least(1), default=os.cpu_count(), help="default: all")
+    parser.add_argument(
+        "--threads", type=at_least(1), help="cores of a chunk's job (default: the rule's)"
+    )
     parser.add_argument("--complex", type=Path, help="folder of the target, as for redock.py")
     parser.add_argument("--cold", action="store_true", help="compile within the time")
     parser.add_argument("--quick", action="store_true", help="a little search of few molecules")

@@ -22,6 +22,7 @@ from rdkit import Chem, rdBase
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout as it is
 
 from benchmarks.leaving import in_words
+from ligen_py.cli import at_least
 from ligen_py.molecules.export import posed
 from ligen_py.molecules.library.reading import records
 from ligen_py.molecules.ligands.conformers import NoConformerError, embed
@@ -86,7 +87,9 @@ def main() -> None:
     """Compare, and print the deviations."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("library", type=Path)
-    parser.add_argument("--count", type=int, default=1000, help="records (default: %(default)s)")
+    parser.add_argument(
+        "--count", type=at_least(1), default=1000, help="records (default: %(default)s)"
+    )
     options = parser.parse_args()
     settings = ParseSettings()
     busters = PoseBusters(config="mol_fast")

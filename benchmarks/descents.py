@@ -28,6 +28,7 @@ from benchmarks.docking import Settings, add_settings, device_for, settings_from
 from benchmarks.figures import save, writable
 from benchmarks.leaving import in_words
 from benchmarks.redock import FAILURES, Complex, Task, complexes, prepare
+from ligen_py.cli import at_least
 from ligen_py.engine.docking.mode import docker
 from ligen_py.engine.docking.search import Plan
 from ligen_py.engine.filtering.batched import filter_poses
@@ -114,7 +115,11 @@ def main() -> int:
     add_settings(arguments)
     arguments.add_argument("--only", nargs="+", metavar="ID", help="these complexes only")
     arguments.add_argument(
-        "--poses", type=int, default=8, metavar="N", help="poses of each complex (default: 8)"
+        "--poses",
+        type=at_least(1),
+        default=8,
+        metavar="N",
+        help="poses of each complex (default: 8)",
     )
     arguments.add_argument("--json", type=writable, help="also write every lowest energy here")
     options = arguments.parse_args()

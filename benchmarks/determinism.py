@@ -20,6 +20,7 @@ sys.path.insert(0, str(ROOT))  # runs from a checkout as it is
 
 from benchmarks.leaving import in_words
 from ligen_py.chain import STAGES
+from ligen_py.cli import at_least
 from ligen_py.opencl.device import devices, select
 from ligen_py.records.kinds import KINDS
 from ligen_py.records.poses import Poses
@@ -110,8 +111,8 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--ligands", type=int, default=100)
-    parser.add_argument("--restarts", type=int, default=256)
+    parser.add_argument("--ligands", type=at_least(1), default=100)
+    parser.add_argument("--restarts", type=at_least(1), default=256)
     parser.add_argument("--device", nargs="+")
     options = parser.parse_args()
     usable = [device for device in devices() if not device.is_simulator and device.fault is None]

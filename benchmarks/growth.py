@@ -31,6 +31,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a chec
 
 from benchmarks.figures import writable
 from benchmarks.leaving import in_words
+from ligen_py.cli import at_least
 from ligen_py.errors import InputError
 from ligen_py.molecules.library.parsing import parse
 from ligen_py.molecules.library.reading import WHOLE, records
@@ -151,10 +152,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("library", type=Path, nargs="+")
     parser.add_argument(
-        "--count", type=int, default=20_000, help="molecules (default: %(default)s)"
+        "--count", type=at_least(1), default=20_000, help="molecules (default: %(default)s)"
     )
-    parser.add_argument("--part", type=int, default=2_000, help="of a part (default: %(default)s)")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="(default: %(default)s)")
+    parser.add_argument(
+        "--part", type=at_least(1), default=2_000, help="of a part (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--jobs", type=at_least(1), default=os.cpu_count(), help="(default: %(default)s)"
+    )
     parser.add_argument("--keep", type=writable, help="also write the molecules here")
     options = parser.parse_args()
     ends, links = blocks(options.library)

@@ -33,6 +33,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a chec
 
 from benchmarks.figures import save, writable
 from benchmarks.leaving import in_words
+from ligen_py.cli import at_least
 from ligen_py.engine.alignment import reference
 from ligen_py.engine.alignment.methods import Resident, method_of
 from ligen_py.engine.alignment.packing import pack, pack_all, pieces
@@ -265,7 +266,9 @@ def main() -> None:
     parser.add_argument(
         "--residues", type=float, help="millions of the database; default: 200, on processors 20"
     )
-    parser.add_argument("--lengths", type=int, nargs="+", default=LENGTHS, help="of queries")
+    parser.add_argument(
+        "--lengths", type=at_least(1), nargs="+", default=LENGTHS, help="of queries"
+    )
     parser.add_argument("--parasail", metavar="PYTHON", help="interpreter that has parasail")
     parser.add_argument("--goals", action="store_true", help="print figures beside their goals")
     parser.add_argument("--folder", type=Path, help="for the database file; default: a new one")

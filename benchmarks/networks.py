@@ -22,6 +22,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a chec
 from benchmarks.docking import device_for, launched
 from benchmarks.figures import save, writable
 from benchmarks.leaving import in_words
+from ligen_py.cli import at_least
 from ligen_py.engine.functions.gnina.atoms import Atoms
 from ligen_py.engine.functions.gnina.constants import radii
 from ligen_py.engine.functions.gnina.device import Ensemble
@@ -66,8 +67,10 @@ def main() -> int:
     parser.add_argument(
         "--networks", nargs="+", choices=("plain", "dense"), default=["plain"] * 3, metavar="NAME"
     )
-    parser.add_argument("--poses", type=int, default=0, help="default: 4 batches of the device")
-    parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument(
+        "--poses", type=at_least(1), default=0, help="default: 4 batches of the device"
+    )
+    parser.add_argument("--runs", type=at_least(1), default=5)
     parser.add_argument("--device")
     parser.add_argument("--json", type=writable, help="also write all figures here")
     options = parser.parse_args()

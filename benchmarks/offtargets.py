@@ -20,6 +20,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))  # runs from a checkout as it is
 
 from benchmarks.leaving import in_words
+from ligen_py.cli import at_least
 from ligen_py.engine.offtargets.reference import search as twin
 from ligen_py.engine.offtargets.results import rows_of
 from ligen_py.engine.offtargets.search import Form, Searcher, joined, pieces, search
@@ -116,8 +117,8 @@ def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--megabases", type=float, default=100)
-    parser.add_argument("--guides", type=int, default=1000)
-    parser.add_argument("--mismatches", type=int, default=4)
+    parser.add_argument("--guides", type=at_least(1), default=1000)
+    parser.add_argument("--mismatches", type=at_least(0), default=4)
     parser.add_argument("--device")
     parser.add_argument("--goals", action="store_true", help="print figures beside their goals")
     parser.add_argument("--forms", nargs="*", default=[], help="such as lanes=1,group=128")

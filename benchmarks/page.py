@@ -27,7 +27,7 @@ from rdkit.Chem import AllChem
 
 from benchmarks.leaving import in_words
 from ligen_py.chain import STAGES
-from ligen_py.cli import input_file
+from ligen_py.cli import at_least, input_file
 from ligen_py.settings.aggregate import AggregateSettings
 from ligen_py.settings.report import ReportSettings
 from tests.chromium import opened
@@ -93,7 +93,7 @@ def made(folder: Path, hits: int) -> Path:
 def main() -> None:
     """Make a page and open it."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--hits", type=int, default=1000)
+    parser.add_argument("--hits", type=at_least(1), default=1000)
     parser.add_argument("--page", type=input_file, help="open this page in place of a new one")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:

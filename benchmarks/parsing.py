@@ -34,6 +34,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a chec
 
 from benchmarks.growth import processor_seconds
 from benchmarks.leaving import in_words
+from ligen_py.cli import at_least
 from ligen_py.molecules.library.parsing import parse
 from ligen_py.molecules.library.reading import WHOLE, records
 from ligen_py.molecules.ligands import preparation, protonation, standardising
@@ -197,9 +198,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("library", type=Path)
     parser.add_argument(
-        "--count", type=int, default=300, help="records of the tables (default: %(default)s)"
+        "--count",
+        type=at_least(1),
+        default=300,
+        help="records of the tables (default: %(default)s)",
     )
-    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="(default: %(default)s)")
+    parser.add_argument(
+        "--jobs", type=at_least(1), default=os.cpu_count(), help="(default: %(default)s)"
+    )
     options = parser.parse_args()
     for name, (count, seconds) in rates(options.library, options.jobs).items():
         print(f"{name}: {count} records, {count / seconds:.1f} a second and core", flush=True)

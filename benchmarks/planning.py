@@ -20,6 +20,7 @@ import yaml
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout as it is
 
 from benchmarks.leaving import in_words
+from ligen_py.cli import at_least
 from ligen_py.paths import snakefile
 
 BARE = """
@@ -79,8 +80,8 @@ def seconds(folder: Path, *words: str) -> float:
 def main() -> None:
     """Plan both and print the ratio."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--chunks", type=int, default=10_000)
-    parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--chunks", type=at_least(1), default=10_000)
+    parser.add_argument("--runs", type=at_least(1), default=5)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

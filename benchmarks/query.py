@@ -21,6 +21,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a chec
 
 from benchmarks.figures import save, writable
 from benchmarks.leaving import in_words
+from ligen_py.cli import at_least
 from ligen_py.provenance import Run
 from ligen_py.records.properties import PROPERTY_NAMES, Properties
 from ligen_py.records.site import Site
@@ -122,7 +123,7 @@ def seconds(words: list[str], folder: Path) -> tuple[float, float]:
 def main() -> None:
     """Invent a campaign and ask it."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--molecules", type=int, default=1_000_000)
+    parser.add_argument("--molecules", type=at_least(1), default=1_000_000)
     parser.add_argument("--json", type=writable, help="also write the seconds here")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:

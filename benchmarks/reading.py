@@ -25,6 +25,7 @@ from rdkit import Chem, RDLogger
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout as it is
 
 from benchmarks.leaving import in_words
+from ligen_py.cli import at_least
 from ligen_py.formats import COMPRESSED, format_of, library_files
 from ligen_py.molecules.library.parsing import parse, summary
 from ligen_py.molecules.library.reading import GUESSED, WHOLE, Part, records
@@ -99,8 +100,8 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
     parser.add_argument("folder", type=Path, nargs="+")
-    parser.add_argument("--lines", type=int, help="write and read a file of so many lines")
-    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--lines", type=at_least(1), help="write and read a file of so many lines")
+    parser.add_argument("--jobs", type=at_least(1), default=2)
     options = parser.parse_args()
     RDLogger.DisableLog("rdApp.*")
     if options.lines:

@@ -147,10 +147,12 @@ def prepare(task: Task, work: Path) -> Complex:
     cache = task.cache / folder.name
     start = find(folder, *START)
     ligands_file = parsed(start, cache, settings.parse)
+    ledger: Ledger = read(ligands_file, LIGANDS, Ledger)
+    if len(ledger.detail) > 1:
+        raise InputError(f"{start}: has {len(ledger.detail)} records; leave the ligand's alone")
     pocket_file = pocket_of(protein, crystal, box_radius(crystal), cache, settings.pocket)
     molecules = LigandsInMemory.of(ligands_file)
     if not len(molecules.ligands.entry):
-        ledger: Ledger = read(ligands_file, LIGANDS, Ledger)
         raise RuntimeError(f"parse: {'; '.join(ledger.detail) or 'no molecule'}")
     if protein.suffix == ".gz":
         plain = work / "protein.pdb"

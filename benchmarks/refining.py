@@ -34,6 +34,7 @@ from benchmarks.figures import save, writable
 from benchmarks.leaving import in_words
 from benchmarks.redock import box_radius
 from benchmarks.screen import library_of, packaged_complex
+from ligen_py.cli import at_least
 from ligen_py.engine.docking.mode import docker
 from ligen_py.engine.docking.search import Plan
 from ligen_py.engine.filtering.batched import filter_poses
@@ -187,11 +188,17 @@ def main() -> int:
         "--fields", nargs="+", choices=list(FUNCTIONS), default=["vina"], metavar="NAME"
     )
     parser.add_argument("--forms", nargs="+", choices=FORMS, default=FORMS)
-    parser.add_argument("--count", type=int, metavar="N", help="ligands (default: 24; GPUs: 384)")
-    parser.add_argument("--poses", type=int, default=192, metavar="N", help="of a ligand, at most")
-    parser.add_argument("--rounds", type=int, default=1, metavar="N", help="of a chain")
-    parser.add_argument("--evaluations", type=int, metavar="N", help="of a descent, at most")
-    parser.add_argument("--runs", type=int, default=3, metavar="N", help="of each form")
+    parser.add_argument(
+        "--count", type=at_least(1), metavar="N", help="ligands (default: 24; GPUs: 384)"
+    )
+    parser.add_argument(
+        "--poses", type=at_least(1), default=192, metavar="N", help="of a ligand, at most"
+    )
+    parser.add_argument("--rounds", type=at_least(1), default=1, metavar="N", help="of a chain")
+    parser.add_argument(
+        "--evaluations", type=at_least(1), metavar="N", help="of a descent, at most"
+    )
+    parser.add_argument("--runs", type=at_least(1), default=3, metavar="N", help="of each form")
     parser.add_argument("--json", type=writable, help="also write the table here")
     options = parser.parse_args()
     device = select(options.device)

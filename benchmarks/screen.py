@@ -53,6 +53,7 @@ from benchmarks.figures import save, writable
 from benchmarks.leaving import in_words
 from benchmarks.redock import box_radius, find
 from benchmarks.steady import steady_rate
+from ligen_py.cli import at_least
 from ligen_py.engine.pose_arrays import ranges
 from ligen_py.records.ligands import LIGANDS, Ligands
 from ligen_py.store.files.read import read
@@ -195,25 +196,33 @@ def parser() -> argparse.ArgumentParser:
     result.set_defaults(effort=None)
     result.add_argument(
         "--count",
-        type=int,
+        type=at_least(1),
         metavar="N",
         help="ligands for each process (default: those of --library, each once; without\n"
         "one 10,000, those that are made again and again)",
     )
     result.add_argument(
         "--make",
-        type=int,
+        type=at_least(1),
         default=1_000,
         metavar="N",
         help="different ligands to make (default: 1,000; the smallest size has 352)",
     )
     result.add_argument("--library", type=Path, help="a library's file instead")
     result.add_argument(
-        "--processes", type=int, default=1, metavar="N", help="processes that share the device"
+        "--processes",
+        type=at_least(1),
+        default=1,
+        metavar="N",
+        help="processes that share the device",
     )
     result.add_argument("--complex", type=Path, help="folder of the target, as for redock.py")
     result.add_argument(
-        "--parts", type=int, default=5, metavar="N", help="chunks of the library (default: 5)"
+        "--parts",
+        type=at_least(1),
+        default=5,
+        metavar="N",
+        help="chunks of the library (default: 5)",
     )
     result.add_argument("--cache", type=Path, help="keep parsed ligands and the pocket here")
     result.add_argument("--json", type=writable, help="also write all figures here")
@@ -224,8 +233,6 @@ def main() -> int:
     """Measure the efforts asked for."""
     arguments = parser()
     options = arguments.parse_args()
-    if min(options.count or 1, options.make, options.processes, options.parts) < 1:
-        arguments.error("--count, --make, --processes and --parts are numbers from 1")
     efforts = [options.effort] if options.effort else FOR_LIBRARIES
     chosen = []
     for options.effort in efforts:

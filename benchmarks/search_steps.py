@@ -29,6 +29,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout as it is
 
 from benchmarks.leaving import in_words
+from ligen_py.cli import at_least
 
 STEPS = {
     "offtargets": (
@@ -152,7 +153,7 @@ def main() -> None:
     parser.add_argument("--device")
     parser.add_argument("--without-kernels", action="store_true")
     parser.add_argument("--megabases", type=float, default=1000)
-    parser.add_argument("--guides", type=int, default=1000)
+    parser.add_argument("--guides", type=at_least(1), default=1000)
     parser.add_argument("--residues", type=float, default=200, help="millions of the database")
     parser.add_argument("--folder", type=Path, help="for the made files; default: a new one")
     options = parser.parse_args()

@@ -26,11 +26,12 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout as it is
 
-from benchmarks.docking import LigandsInMemory
+from benchmarks.docking import LigandsInMemory, device_for
 from benchmarks.figures import save, writable
 from benchmarks.leaving import in_words
 from benchmarks.screen import library_of, packaged_complex
 from ligen_py.chain import SCREEN, TOGETHER
+from ligen_py.cli import at_least
 from ligen_py.molecules.export import posed
 from ligen_py.provenance import Run
 from ligen_py.records.column import STRING
@@ -202,13 +203,14 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
     parser.add_argument("--device", help="one OpenCL device, as in the stages")
-    parser.add_argument("--count", type=int, help="ligands (default: 100000; --quick: 16)")
+    parser.add_argument("--count", type=at_least(1), help="ligands (default: 100000; --quick: 16)")
     parser.add_argument("--quick", action="store_true", help="a few minutes on a CPU")
     parser.add_argument("--json", type=writable, help="also write the table here")
     options = parser.parse_args()
     options.search = ["--num-restart", "64"] if options.quick else []
     options.mode = ["--mode", "batched"] if options.quick else []
     options.count = options.count or (16 if options.quick else 100_000)
+    device_for(options.device)  # one that is not there is missed now
     with tempfile.TemporaryDirectory() as work:
         measure(options, Path(work))
     return 0

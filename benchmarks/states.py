@@ -20,6 +20,7 @@ from rdkit import rdBase
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout as it is
 
 from benchmarks.leaving import in_words
+from ligen_py.cli import at_least
 from ligen_py.errors import InputError
 from ligen_py.molecules.library.reading import Record, records
 from ligen_py.molecules.ligands.preparation import Prepared, prepare
@@ -65,7 +66,9 @@ def main() -> None:
     """Measure and print a table."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("library", type=Path, nargs="+")
-    parser.add_argument("--count", type=int, default=300, help="records (default: %(default)s)")
+    parser.add_argument(
+        "--count", type=at_least(1), default=300, help="records (default: %(default)s)"
+    )
     options = parser.parse_args()
     print("library, settings: states, conformers a molecule; ms with no shapes known, with all")
     for path in options.library:

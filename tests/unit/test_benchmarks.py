@@ -41,6 +41,7 @@ from benchmarks import (
     redock,
     screen,
     search_steps,
+    stages,
     states,
     terms,
 )
@@ -77,6 +78,8 @@ def test_every_program_runs_from_a_checkout_as_it_is() -> None:
         assert not re.search(r'"--json",\s+type=(?!writable)', text), (
             f"{path}: found after the work"
         )
+        # `cores_for` looks at --jobs.
+        assert not re.search(r'"--(?!jobs")[\w-]+",\s+type=int\b', text), f"{path}: may be below 1"
 
 
 @pytest.mark.parametrize(
@@ -96,6 +99,42 @@ def test_a_benchmark_ends_with_a_sentence(
         raise error
     assert left.value.code == status
     assert capsys.readouterr().err.strip().endswith(f": {sentence}")
+
+
+@pytest.mark.parametrize(
+    ("program", "words"),
+    [
+        (parsing, ["library.smi", "--count", "0"]),
+        (parsing, ["library.smi", "--jobs", "0"]),
+        (stages, ["--count", "-3"]),
+        (stages, ["--count", "0"]),
+        (autodock, ["folder", "complexes", "--seeds", "0"]),
+        (autodock, ["folder", "screen", "--ligands", "0"]),
+        (screen, ["--parts", "0"]),
+    ],
+)
+def test_numbers_below_1_are_refused(
+    program: ModuleType,
+    words: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """They ended in a traceback, in silence, or counted as not given."""
+    monkeypatch.setattr(program, "measure", pytest.fail, raising=False)
+    monkeypatch.setattr("sys.argv", ["program", *words])
+    with pytest.raises(SystemExit):
+        program.main()
+    said = f"argument {words[-2]}: {words[-1]}: give a whole number, 1 or more"
+    assert said in capsys.readouterr().err
+
+
+def test_a_device_that_is_missing_is_missed_before_the_stages_run(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(stages, "measure", pytest.fail)
+    monkeypatch.setattr("sys.argv", ["stages.py", "--device", "banana"])
+    with pytest.raises(SystemExit, match="no OpenCL device matches 'banana'"):
+        stages.main()
 
 
 def test_after_ctrl_c_nothing_more_begins() -> None:
@@ -488,6 +527,16 @@ def test_a_molecule_that_is_drawn_twice_is_screened_once(
     (work.folder / "decoys.smi").write_text("C(O)c1ccccc1 again\n")
     with pytest.raises(InputError, match="target: each decoy is one of the actives"):
         enrich.screen(device_for(None), work, Clock())
+
+
+def test_a_complex_of_two_ligands_is_refused(tmp_path: Path) -> None:
+    """It failed with an index that was out of bounds."""
+    for name in ("protein.pdb", "ligand.sdf"):
+        (tmp_path / name).touch()
+    (tmp_path / "ligand.smi").write_text("CCO one\nxyz two\n")
+    task = redock.Task(tmp_path, tmp_path, Settings(), None, peer=False, cores=1)
+    with pytest.raises(InputError, match=r"ligand\.smi: has 2 records; leave the ligand's alone"):
+        redock.prepare(task, tmp_path)
 
 
 def test_what_a_ranking_has_over_the_peer_is_of_the_same_molecules() -> None:
