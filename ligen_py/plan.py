@@ -34,7 +34,7 @@ from ligen_py.engine.scoring.pose_kernel import PoseBatch
 from ligen_py.errors import InputError
 from ligen_py.library_sample import Sample, look, require_use, sample_of
 from ligen_py.opencl.device import select
-from ligen_py.paths import NETWORKS_HINT, network_folder, snakefile, unknown_user
+from ligen_py.paths import snakefile, unknown_user
 from ligen_py.provenance import Run
 from ligen_py.records.kinds import KINDS
 from ligen_py.records.ligands import LIGANDS, Ligands
@@ -42,7 +42,7 @@ from ligen_py.records.pocket import POCKET, Audit, GeometricField, Receptor
 from ligen_py.records.poses import Poses
 from ligen_py.records.refined import REFINED
 from ligen_py.search_changes import search_changes
-from ligen_py.settings.campaign import NETWORKS, PRESETS, Method
+from ligen_py.settings.campaign import PRESETS, Method
 from ligen_py.settings.section import Section
 from ligen_py.store.campaign.contents import DEEP, Contents, require_records
 from ligen_py.store.campaign.expected import Expected
@@ -110,8 +110,10 @@ def _plan(options: argparse.Namespace) -> None:
     check_apart(plan, _folder(options))
     if plan.pockets:
         print(f"{options.config}: sound, effort {plan.settings.effort}")
-        for line in (*_overridden(plan), *_unused(plan), *_settings(plan), *_networks(plan)):
+        for line in (*_overridden(plan), *_unused(plan), *_settings(plan)):
             print(line)
+        if plan.without_networks:
+            print(plan.without_networks)
         _docking(plan, options)
     else:  # searches of sequences alone, which have no stage that the effort sets
         print(f"{options.config}: sound")
@@ -124,7 +126,11 @@ def _plan(options: argparse.Namespace) -> None:
     lost = _lost(plan, folder, _run(options))
     for line in (*_stale_searches(plan, folder, contents), *lost, *_old_parts(plan, folder)):
         print(f"  {line}")
-    pending = list(_pending(options))
+    try:
+        plan.require_networks(folder)
+        pending = list(_pending(options))
+    except InputError as error:
+        pending = [f"would stop: {error}"]
     for line in (*pending, *_files_kept(plan, folder, pending)):
         print(f"  {line}")
 
@@ -165,16 +171,6 @@ def _unused(plan: Workplan) -> Iterator[str]:
         yield (
             "filter.max_pocket_bumps has no effect, as search is lga: its runs count as free of "
             "bumps; take it out"
-        )
-
-
-def _networks(plan: Workplan) -> Iterator[str]:
-    """Says so where the effort would let networks choose and rank, but there are none."""
-    asked = PRESETS[plan.settings.effort].get("score", {}).get("functions", [])
-    if NETWORKS in asked and network_folder() is None:
-        yield (
-            f"gnina's networks, which choose poses and rank at this effort, are not installed, so "
-            f"energies alone do; {NETWORKS_HINT}"
         )
 
 

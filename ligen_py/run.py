@@ -145,6 +145,8 @@ def _run(options: argparse.Namespace) -> None:
     if options.profile == LOCAL and not {"--executor", "-e"} & set(options.flags):
         check_machine(plan)
     _require_writable(folder)
+    if not (NO_RUN - DRY_RUN) & set(options.flags):
+        plan.require_networks(folder)
     if not {*NO_RUN - DRY_RUN, "-F", "--forceall"} & set(options.flags):
         require_records(folder)
     if not NO_RUN & set(options.flags):
@@ -160,6 +162,8 @@ def _run(options: argparse.Namespace) -> None:
                 "this one replaces; name another folder by --directory to keep them",
                 *(folder / "results", ", ".join(others)),
             )
+        if plan.without_networks:
+            log.warning("%s", plan.without_networks)
     before = _logs(folder)
     table = folder / "results" / "report.txt"
     reported = table.stat().st_mtime_ns if table.is_file() else 0

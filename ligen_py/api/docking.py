@@ -2,6 +2,7 @@
 
 import io
 import json
+import logging
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -37,6 +38,8 @@ from ligen_py.store.campaign.reader import CampaignReader, TargetReader, open_ca
 from ligen_py.store.files.temporary import cannot_write, publish_folder
 from ligen_py.summary.molecule import HIDDEN, columns
 from ligen_py.target_files import Posed, TargetFiles
+
+log = logging.getLogger("ligen_py")
 
 EVERY = 1_000_000
 """Most molecules that are docked, and poses that are read."""
@@ -139,6 +142,8 @@ def dock(
         if not sources:
             return Hits([], failures, [], [], None, None)
         plan = _plan(pocket, sources, effort, _sections(settings, effort, seed, ph), work)
+        if plan.without_networks:
+            log.warning("%s", plan.without_networks)
         _put_pocket(plan, pocket, work, redock)
         workers = jobs or _jobs(sources)
         campaign = run_pipeline(plan, work, device, workers, redock, watch, EVERY)

@@ -35,7 +35,7 @@ from ligen_py.chain import BETWEEN, FILES, SEQUENCES, STAGES, Stage, screen
 from ligen_py.errors import InputError
 from ligen_py.formats import LibraryFile, library_files, parts_of, records_of
 from ligen_py.paths import NETWORKS_HINT, PACKAGE, network_folder, slurm_commands
-from ligen_py.settings.campaign import NETWORKS, SEARCHES, Campaign, Target
+from ligen_py.settings.campaign import NETWORKS, SEARCHES, Campaign, Target, lacks_networks
 from ligen_py.settings.check import check
 from ligen_py.settings.controls import AcceptSettings, Control, ControlsSettings, DecoysSettings
 from ligen_py.settings.dock import DockSettings
@@ -50,6 +50,7 @@ from ligen_py.settings.source import Source
 from ligen_py.store.campaign.layout import CONFIG
 from ligen_py.store.campaign.manifest import Listed, Manifest, PartFiles, digest_of, read_manifest
 from ligen_py.store.campaign.parsed_library import parsed_chunks
+from ligen_py.store.campaign.scored import functions_before
 from ligen_py.store.files.fresh import is_old
 
 CONTROL_FILES = ("actives", "decoys")
@@ -142,6 +143,8 @@ class Workplan:
     settings: Campaign
     folder: Path
     config: Source
+    lacks_networks: bool = False
+    """Whether energies alone choose and rank since gnina's networks are not installed."""
 
     @classmethod
     def of(cls, config: Mapping[str, Any], source: Source | str, folder: Path) -> "Workplan":
@@ -150,7 +153,8 @@ class Workplan:
         InputError names the source, the key, and the key's line where the source has it.
         """
         source = Source(source) if isinstance(source, str) else source
-        plan = cls(check(Campaign, config, source), folder, source)
+        settings = check(Campaign, config, source)
+        plan = cls(settings, folder, source, bool(settings.targets) and lacks_networks(config))
         if NETWORKS in plan.settings.score.functions and network_folder() is None:
             raise InputError(
                 f"{source.place('score', 'functions')}: the networks of 'gnina' are not installed; "
@@ -171,6 +175,16 @@ class Workplan:
                 raise InputError(f"{where}: {genome} does not exist; correct the path")
         plan._chunk_files  # noqa: B018 (looks at every library)
         return plan
+
+    @property
+    def without_networks(self) -> str:
+        """What to say where the effort lacks its networks; empty where it does not."""
+        if not self.lacks_networks:
+            return ""
+        return (
+            "gnina's networks, which choose poses and rank at this effort, are not installed, so "
+            f"energies alone do; {NETWORKS_HINT}"
+        )
 
     @cached_property
     def searches(self) -> Searches:
@@ -642,6 +656,17 @@ class Workplan:
         return found + [
             (file, "has changed since it was written") for file in self.changed(results)
         ]
+
+    def require_networks(self, folder: Path) -> None:
+        """Raise InputError where networks scored in a campaign's folder, and now would not."""
+        results = folder / "results"
+        if self.lacks_networks and NETWORKS in functions_before(results):
+            functions = ", ".join(self.settings.score.functions)
+            raise InputError(
+                f"{results}: was scored with gnina's networks, which are not installed now, so "
+                f"that a run would replace all scores by those of energies alone; {NETWORKS_HINT}, "
+                f"or write 'score: {{functions: [{functions}]}}' into the config to go without them"
+            )
 
     def targets_before(self, folder: Path) -> list[str]:
         """Targets of an earlier run in a campaign's folder that this one does not have.

@@ -4,6 +4,7 @@ python -m ligen_py.settings.campaign > workflow/config.schema.json
 """
 
 import json
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Self
 
 import pydantic
@@ -124,7 +125,21 @@ def _rank_without_networks(filled: dict[str, dict[str, Any]], values: dict[str, 
         score.pop("rank_by", None)
 
 
-def _of_the_best(values: dict[str, Any]) -> bool:
+def has_networks(effort: str) -> bool:
+    """Whether an effort lets networks choose poses and rank, where they are installed."""
+    return NETWORKS in PRESETS.get(effort, {}).get("score", {}).get("functions", [])
+
+
+def lacks_networks(values: Mapping[str, Any]) -> bool:
+    """Whether the effort of a config has networks, but they are not installed.
+
+    Not where the config, which must be sound, names functions, or networks for the best alone.
+    """
+    named = "functions" in values.get("score", {}) or _of_the_best(values)
+    return has_networks(values.get("effort", "")) and not named and network_folder() is None
+
+
+def _of_the_best(values: Mapping[str, Any]) -> bool:
     """Whether a config has networks judge the poses of the best molecules."""
     networks = values.get("networks")
     return isinstance(networks, dict) and bool(networks.get("best"))

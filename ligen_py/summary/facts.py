@@ -23,6 +23,7 @@ from ligen_py.store.campaign.layout import Control, Counts, Runs, Watched
 from ligen_py.store.campaign.reader import CampaignReader, Ranked, TargetReader
 from ligen_py.summary.controls import Verdict, from_document
 from ligen_py.summary.enrichment import Enrichment, enrichment
+from ligen_py.summary.glossary import NETWORKS
 from ligen_py.summary.nulls import NULLS, null_of
 from ligen_py.summary.table import counted, readable
 
@@ -232,6 +233,11 @@ def targets_of(
 def effort_of(campaign: CampaignReader) -> str:
     """The effort of the campaign's config; empty where the campaign does not say it."""
     return readable(campaign.attributes.get("effort", ""))
+
+
+def by_networks(targets: Sequence[Target]) -> bool:
+    """Whether networks judged poses of any target."""
+    return any(one.networks or NETWORKS & {*one.functions} for one in targets)
 
 
 def _target(

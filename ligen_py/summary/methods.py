@@ -29,7 +29,7 @@ def methods(dossiers: Sequence[Dossier], runs: Runs, effort: str) -> list[str]:
     text = [
         f"Virtual screening was done with {program}"
         + (f" on {', '.join(devices)}" if devices else "")
-        + (f", at the effort '{effort}'" if effort else "")
+        + (f", at the effort {effort}" if effort else "")
         + f". Of {records:,} input records, molecules ranked were {scored}.",
         _ligands(parse),
         _receptors(pocket),

@@ -5,6 +5,7 @@ since each module may be tested by another process, which docks anew.
 """
 
 import csv
+import logging
 import pickle
 import sys
 from multiprocessing import get_context
@@ -43,6 +44,16 @@ def test_hits_are_those_of_a_campaign_bit_for_bit(library_hits: Hits, mini: Mini
             assert one.GetProp(item) == other.GetProp(item), item
         written = Chem.MolFromMolBlock(Chem.MolToMolBlock(one), removeHs=False)
         assert Chem.MolToMolBlock(written) == Chem.MolToMolBlock(other)
+
+
+def test_networks_that_an_effort_lacks_are_named(
+    pocket: Pocket, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.delenv("LIGEN_NETWORKS", raising=False)
+    monkeypatch.setattr("ligen_py.paths.find_spec", lambda name: None)
+    monkeypatch.setattr(logging.getLogger("ligen_py"), "propagate", True)
+    assert len(dock(pocket, "CCO", effort="thorough", settings=FAST)) == 1
+    assert "gnina's networks, which choose poses and rank at this effort, are not" in caplog.text
 
 
 def test_the_reference_is_redocked_as_a_campaign_does(

@@ -105,6 +105,18 @@ class Page(HTMLParser):
         self.text.append(data)
 
 
+def test_an_effort_that_lacked_its_networks_is_said(
+    campaign: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for effort, words in (("thorough", " (without gnina's networks)"), ("standard", "")):
+        with edited(campaign) as file:
+            file.attrs["effort"] = effort
+        assert run(campaign) == 0
+        assert f"  effort {effort}{words}; every value" in capsys.readouterr().out
+        page = Page((campaign.parent / "report.html").read_text())
+        assert f"Effort: {effort}{words}" in page.text
+
+
 def test_the_table_names_the_best_the_control_the_ledger_and_the_files(
     campaign: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

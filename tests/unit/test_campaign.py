@@ -17,10 +17,12 @@ from ligen_py.plan import _overridden, _stale_files, _stale_searches, _unused
 from ligen_py.provenance import Run, file_digest
 from ligen_py.records.ligands import LIGANDS
 from ligen_py.records.pocket import POCKET
+from ligen_py.records.scores import SCORES
 from ligen_py.search_changes import Change, search_changes
 from ligen_py.settings.document import read_document
 from ligen_py.settings.parse import ParseSettings
 from ligen_py.settings.pocket import PocketSettings
+from ligen_py.settings.score import ScoreSettings
 from ligen_py.store.campaign.contents import Contents
 from ligen_py.store.campaign.manifest import read_manifest
 from ligen_py.store.campaign.parsed_library import ParsedChunk
@@ -733,6 +735,36 @@ def test_an_anti_target_whose_structure_has_changed_is_named(sequences: Path) ->
     os.truncate(file, 100)
     (stop,) = _stale_searches(plan, sequences, contents)
     assert stop.startswith(f"would stop: {file}: not a complete HDF5 file")
+
+
+def test_scores_of_networks_are_not_replaced_by_scores_without(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The networks were there in another shell; only the config says that they are not wanted."""
+    monkeypatch.delenv("LIGEN_NETWORKS", raising=False)
+    monkeypatch.setattr("ligen_py.paths.find_spec", lambda name: None)
+    plan = Workplan.of(config(effort="thorough"), "c.yaml", folder)
+    assert "are not installed, so energies alone do; install them with" in plan.without_networks
+    plan.require_networks(folder)
+    scores = folder / "results/scores/b/lib"
+    energies = ScoreSettings(functions=("vina", "ad4", "xscore"))
+    networks = ScoreSettings(functions=("vina", "gnina"))
+    for time, (name, settings) in enumerate((("2-of-2", energies), ("1-of-2", networks)), 1):
+        with new_file(scores / f"{name}.h5", SCORES, Run("score", settings, ())):
+            pass
+        os.utime(scores / f"{name}.h5", (time, time))
+    with pytest.raises(InputError, match="was scored with gnina's networks, which are not") as said:
+        plan.require_networks(folder)
+    wish = config(effort="thorough", score={"functions": ["vina", "ad4", "xscore"]})
+    assert "'score: {functions: [vina, ad4, xscore]}'" in str(said.value)
+    for asked in (wish, config()):
+        other = Workplan.of(asked, "c.yaml", folder)
+        assert other.without_networks == ""
+        other.require_networks(folder)
+    os.truncate(scores / "1-of-2.h5", 100)  # a run makes it again
+    plan.require_networks(folder)
+    monkeypatch.setenv("LIGEN_NETWORKS", str(folder))
+    assert not Workplan.of(config(effort="thorough"), "c.yaml", folder).lacks_networks
 
 
 def test_results_of_other_targets_are_told(folder: Path) -> None:

@@ -14,6 +14,10 @@ import pytest
 import yaml
 
 from ligen_py import run
+from ligen_py.provenance import Run
+from ligen_py.records.scores import SCORES
+from ligen_py.settings.score import ScoreSettings
+from ligen_py.store.files.write import new_file
 from tests.workflow import forked
 from tests.workflow.small import (
     ROOT,
@@ -208,6 +212,41 @@ def test_what_the_rules_refuse_is_said_last(tmp_path: Path) -> None:
     assert last.startswith(
         "ligen run: error: keep-incomplete takes half-written files for complete"
     )
+
+
+def test_networks_that_are_gone_stop_a_run(tmp_path: Path) -> None:
+    """As in a new shell, where LIGEN_NETWORKS is not set: all was scored again without them."""
+    folder = write_campaign(tmp_path / "run", 1)
+    (folder / "c.yaml").write_text(yaml.safe_dump(campaign(1) | {"effort": "thorough"}))
+    scores = folder / "results/scores/dhfr/drugs/1-of-1.h5"
+    made = Run("score", ScoreSettings(functions=("vina", "gnina")), ())
+    with new_file(scores, SCORES, made):
+        pass
+    before = scores.read_bytes()
+    # In place of gninatorch there is nothing, if it is installed at all.
+    (tmp_path / "sitecustomize.py").write_text("import sys\nsys.modules['gninatorch'] = None\n")
+    gone = {name: value for name, value in os.environ.items() if name != "LIGEN_NETWORKS"}
+    gone["PYTHONPATH"] = os.pathsep.join([str(tmp_path), str(ROOT)])
+    said = f"{folder / 'results'}: was scored with gnina's networks, which are not installed now"
+    for words in ((), ("--", "--forceall")):
+        process = ligen_run(folder, *words, python=sys.executable, env=gone)
+        _, printed = process.communicate(timeout=300)
+        assert process.returncode == 1
+        assert printed.splitlines()[-1].startswith(f"ligen run: error: {said}")
+    said = said.replace(f"{folder}/", "")
+    for words in ((), ("results/ligands/drugs/1-of-1.h5",), ("--dry-run",)):
+        done = subprocess.run(
+            command("--cores", "1", *words),
+            cwd=folder,
+            env=gone,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        assert done.returncode == 1
+        assert said in done.stdout
+    assert scores.read_bytes() == before
+    assert not (folder / "results/ligands").exists()
 
 
 def test_a_part_of_a_campaign_does_not_show_the_report_of_before(tmp_path: Path) -> None:

@@ -22,12 +22,17 @@ def submitted_before():
 
 
 def recorded():
-    """No file: ends Snakemake where it cannot know what has changed, and is to find it out."""
-    if not (workflow.dag_settings.forceall or workflow.touch):
-        try:
+    """No file: ends Snakemake where it cannot know what has changed, and is to find it out.
+
+    Also where all scores would be made again without the networks that they have.
+    """
+    try:
+        if not workflow.touch:
+            plan.require_networks(Path())
+        if not (workflow.dag_settings.forceall or workflow.touch):
             require_records(Path())
-        except InputError as error:
-            raise WorkflowError(str(error)) from None
+    except InputError as error:
+        raise WorkflowError(str(error)) from None
     return []
 
 
@@ -97,6 +102,9 @@ onstart:
 
             check_files(plan)
             check_apart(plan, Path())
+            plan.require_networks(Path())  # not every target asks for `recorded`
+            if plan.without_networks:
+                logger.warning(plan.without_networks)
             if workflow.local_exec:
                 check_machine(plan)
     except (InputError, DeviceError, UsageError) as error:
