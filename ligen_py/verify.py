@@ -23,12 +23,15 @@ from ligen_py import cli
 from ligen_py.campaign.workplan import Workplan
 from ligen_py.errors import InputError, OutputError
 from ligen_py.opencl.device import select
+from ligen_py.paths import NETWORKS_HINT
+from ligen_py.settings.campaign import NETWORKS
 from ligen_py.settings.document import read_document
 from ligen_py.settings.export import ExportSettings
 from ligen_py.store.campaign.known import KnownFiles
 from ligen_py.store.campaign.layout import CONFIG
 from ligen_py.store.campaign.manifest import Manifest, PartFiles, read_manifest
 from ligen_py.store.campaign.reader import open_campaign
+from ligen_py.store.campaign.scored import functions_before
 from ligen_py.store.files.read import files_kept_open
 from ligen_py.verification import made_again
 from ligen_py.verification.causes import by_cause
@@ -173,11 +176,13 @@ def _made_again(
     hits = exported.count if options.hits is None else options.hits
     chosen = choose(options.campaign, manifest, hits, options.sample, options.seed)
     judged = _judged(options, plan)
-    log.info("ranking and scoring again")
+    scored = made_again.has_weights(options.campaign, manifest)
+    log.info("ranking and scoring again" if scored else "ranking again")
     yield from by_cause(_ranking_faults(manifest), options.all)
-    label = select(options.device).origin
-    scoring = made_again.scoring_faults(manifest, options.seed, options.device, label)
-    yield from by_cause(scoring, options.all)
+    if scored:
+        label = select(options.device).origin
+        scoring = made_again.scoring_faults(manifest, options.seed, options.device, label)
+        yield from by_cause(scoring, options.all)
     if plan is not None:
         log.info("preparing %d pockets and the chosen molecules again", len(plan.pockets))
         yield from by_cause(made_again.pocket_faults(plan, manifest), options.all)
@@ -194,7 +199,8 @@ def _made_again(
         written = made_again.written_faults(options.campaign, plan, manifest)
         yield from by_cause(written, options.all)
     log.info("docking the chosen molecules again")
-    yield from by_cause(redocking_faults(manifest, chosen, options.device), options.all)
+    redocked = redocking_faults(manifest, chosen, options.device, scored)
+    yield from by_cause(redocked, options.all)
 
 
 def _ranking_faults(manifest: Manifest) -> Iterator[str]:
@@ -230,7 +236,13 @@ def _plan(options: argparse.Namespace) -> Workplan | None:
         return None
     try:
         document = read_document(path)
-        return Workplan.of(document.values, document.source, path.parent)
+        plan = Workplan.of(document.values, document.source, path.parent)
+        if plan.lacks_networks and NETWORKS in functions_before(options.campaign.parent):
+            raise InputError(
+                f"{path}: its effort has gnina's networks, as these results do, but they are not "
+                f"installed; {NETWORKS_HINT}, or leave --config out"
+            )
+        return plan
     except InputError as error:
         if options.config is not None:
             raise

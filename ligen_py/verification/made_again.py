@@ -19,6 +19,8 @@ from ligen_py import granted
 from ligen_py.campaign.workplan import Part as Place
 from ligen_py.campaign.workplan import Workplan
 from ligen_py.chain import STAGES
+from ligen_py.engine.functions.gnina.constants import NETWORKS as FILES
+from ligen_py.engine.functions.gnina.weights import load
 from ligen_py.engine.scoring.scores import best_poses, pose_scores
 from ligen_py.errors import InputError, OutputError
 from ligen_py.molecules.library.reading import WHOLE, Columns, Part, Record
@@ -32,6 +34,7 @@ from ligen_py.records.poses import Poses
 from ligen_py.records.refined import REFINED
 from ligen_py.records.rows import unequal
 from ligen_py.records.scores import SCORES, Scores
+from ligen_py.settings.campaign import NETWORKS
 from ligen_py.settings.check import check
 from ligen_py.settings.score import ScoreSettings
 from ligen_py.store.campaign.differences import differences
@@ -112,6 +115,21 @@ def ranking_faults(part: PartFiles) -> Iterator[str]:
     again = best_poses(poses, *pose_scores(ligands, poses, terms, settings))
     if columns := [f"scores/{column}" for column in unequal(stored, again)]:
         yield f"{part.scores}: {first_of(columns)} not what the terms give"
+
+
+def has_weights(campaign: Path, manifest: Manifest) -> bool:
+    """Whether the networks that scored the parts, if any did, are here; a warning where not."""
+    records = (run_record(part.scores, SCORES) for part in manifest.parts)
+    if any(NETWORKS in json.loads(record["settings"])["functions"] for record in records):
+        try:
+            load(FILES)
+        except InputError as error:
+            log.warning(
+                "%s: no pose is scored again, also none of molecules that are docked again: %s",
+                *(campaign, error),
+            )
+            return False
+    return True
 
 
 def scoring_faults(manifest: Manifest, seed: int, device: str | None, label: str) -> Iterator[str]:

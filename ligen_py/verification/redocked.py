@@ -74,13 +74,13 @@ def choose(
 
 
 def redocking_faults(
-    manifest: Manifest, chosen: list[np.ndarray], selector: str | None
+    manifest: Manifest, chosen: list[np.ndarray], selector: str | None, scored: bool = True
 ) -> Iterator[str]:
-    """Dock the chosen records of each part again, from the ligands to the scores."""
+    """Dock the chosen records of each part again, from the ligands to the scores, if `scored`."""
     device = select(selector)
     for part, records in zip(manifest.parts, chosen, strict=True):
         if len(records):
-            yield from _part_redocked(part, records, device, selector)
+            yield from _part_redocked(part, records, device, selector, scored)
 
 
 def _hits(path: Path, count: int) -> Mapping[Place, list[int]]:
@@ -96,14 +96,14 @@ def _hits(path: Path, count: int) -> Mapping[Place, list[int]]:
 
 
 def _part_redocked(
-    part: PartFiles, records: np.ndarray, device: Device, selector: str | None
+    part: PartFiles, records: np.ndarray, device: Device, selector: str | None, scored: bool
 ) -> Iterator[str]:
     """Faults of some input records of a part, after every stage has run on them again."""
     with tempfile.TemporaryDirectory() as folder:
         files = {kind: Path(folder) / f"{kind}.h5" for kind in FILES}
         rows = write_some(part.ligands, records, files["ligands"])
         files["pocket"] = part.pocket
-        for kind in (stage.kind for stage in SCREEN):
+        for kind in (stage.kind for stage in (SCREEN if scored else SCREEN[:-1])):
             path: Path = getattr(part, kind)
             record = run_record(path, KINDS[kind])
             stage = STAGES[record["stage"]]

@@ -245,6 +245,38 @@ def test_what_the_machine_lacks_is_no_fault_of_the_campaign(
         assert f"{gettempdir()}: " in last
 
 
+@pytest.mark.usefixtures("installed")
+def test_networks_that_the_machine_lacks_are_no_fault_of_the_campaign(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of these good results it said that they are to be deleted."""
+    asked = ("--functions", "vina", "ad4", "gnina", "--rank-by", "networks")
+    mini = Mini(tmp_path, flags={"score": asked}).run()
+    words = ("--hits", "2", "--sample", "0")
+    assert run(mini, *words) == 0
+    assert "again" not in "".join(capsys.readouterr())
+    monkeypatch.setenv("LIGEN_NETWORKS", str(tmp_path))  # where there are none
+    assert run(mini, *words) == 0
+    warned = [line for line in capsys.readouterr().err.splitlines() if "is scored again" in line]
+    assert len(warned) == 1
+    assert "also none of molecules that are docked again: " in warned[0]
+    assert "plain.pt: there is no such file" in warned[0]
+    # Without networks the effort would ask for other functions: all scores looked faulty.
+    monkeypatch.delenv("LIGEN_NETWORKS")
+    monkeypatch.setattr("ligen_py.paths.find_spec", lambda name: None)
+    (tmp_path / "c.yaml").write_text(yaml.safe_dump(CONFIG | {"effort": "thorough"}))
+    assert run(mini, "--config", str(tmp_path / "c.yaml"), *words) == 1
+    said = capsys.readouterr()
+    assert "c.yaml: its effort has gnina's networks, as these results do, but they" in said.err
+    assert "FAULT" not in said.out
+    (part,) = mini.parts()
+    with edited(part.poses) as file:  # what needs no networks is compared as ever
+        moved(file)
+    chosen = [np.arange(1)]
+    (fault,) = redocking_faults(read_manifest(mini.manifest), chosen, None, scored=False)
+    assert "molecules docked again: not equal" in fault
+
+
 Harm = Callable[[Mini], None]
 
 
