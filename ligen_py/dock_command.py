@@ -217,10 +217,13 @@ def _sides(size: Sequence[str] | None) -> Sequence[float] | float | None:
 def _require_ligands(ligands: Sequence[str]) -> None:
     """InputError where a word is neither a library file nor a SMILES."""
     from ligen_py.api.ligands import file_of
-    from ligen_py.molecules.given import is_smiles
+    from ligen_py.molecules.given import has_lines, is_smiles
 
     for word in ligands:
         if file_of(word) is None and not is_smiles(word):
+            if has_lines(word):
+                first = word.split("\n")[0]
+                raise InputError(f"{first}: more lines follow; give each SMILES in its own quotes")
             shown = word if word.strip() else repr(word)
             raise InputError(f"{shown}: no such file, and no SMILES that RDKit can read")
 

@@ -17,6 +17,7 @@ from ligen_py.molecules.given import (
     Molecule,
     NoMoleculeError,
     given,
+    has_lines,
     is_smiles,
     write_library,
 )
@@ -80,9 +81,8 @@ def sources_of(
         try:
             every.append((index, given(ligand) if file is None else file))
         except NoMoleculeError as error:
-            said = (
-                str(ligand) if isinstance(ligand, str) and ligand.strip() else f"ligand {index + 1}"
-            )
+            named = isinstance(ligand, str) and ligand.strip() and not has_lines(ligand)
+            said = str(ligand) if named else f"ligand {index + 1}"
             why = str(error)
             failures.append(Failure(said, "failed", why, f"ligand {index + 1}", index))
         except TypeError as error:

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from collections.abc import Sequence
 from numbers import Real
 from pathlib import Path
@@ -38,8 +39,15 @@ def is_molecule(value: Any) -> bool:
     return isinstance(value, Chem.Mol)
 
 
+def has_lines(text: str) -> bool:
+    """Whether a text has several lines, as a mol block has, or SMILES from a file."""
+    return bool(re.search(r"[\r\n]", text.strip()))
+
+
 def is_smiles(text: str) -> bool:
-    """Whether RDKit reads a text as SMILES, with or without a name behind it."""
+    """Whether RDKit reads a text as one SMILES, with or without a name behind it."""
+    if has_lines(text):
+        return False
     with rdBase.BlockLogs():
         record = smiles_record(1, "", split_smiles(text)[0], "")
         return record.reason == Reason.NONE and Chem.MolFromSmiles(record.text) is not None
@@ -75,6 +83,8 @@ def _is_missing(value: Any) -> bool:
 
 
 def _of_text(text: str) -> Given:
+    if has_lines(text):
+        raise NoMoleculeError("a text of several lines; give a list of SMILES, or a file")
     smiles, name = split_smiles(one_line(text))
     record = smiles_record(1, "", f"{smiles} {name}" if name.startswith("|") else smiles, "")
     if record.reason != Reason.NONE:

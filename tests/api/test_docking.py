@@ -142,6 +142,19 @@ def test_every_ligand_is_a_hit_or_a_failure(mixed: Hits) -> None:
     assert mixed.failures[-1].reason == "the same molecule as ethanol (ligand 1)"
 
 
+def test_a_text_of_several_lines_is_no_molecule(tmp_path: Path) -> None:
+    """The first line was docked, and the others were its name."""
+    block = Chem.MolToMolBlock(Chem.MolFromSmiles("CCO"))
+    given = ["CCO a\nCCN b\nCCC c", "CCO a\r\nCCN b", block, "\nCCO ethanol \n"]
+    sources, failures = sources_of(given, tmp_path)
+    assert [(one.name, one.index) for one in failures] == [(f"ligand {n + 1}", n) for n in range(3)]
+    assert {one.reason for one in failures} == {
+        "a text of several lines; give a list of SMILES, or a file"
+    }
+    (source,) = sources.values()
+    assert source.file.read_text() == "smiles,name\nCCO,ethanol\n"
+
+
 def test_a_pose_is_the_molecule_that_was_given_in_its_docked_state(mixed: Hits) -> None:
     for hit in mixed:
         pose = hit.pose

@@ -191,6 +191,11 @@ def test_a_signal_to_end_leaves_no_temporary_folder(tmp_path: Path, number: sign
         (["CCO", "--site", "l.sdf", "--center", "1", "2", "3"], 2, "--site and --center both say"),
         (["nothing.sdf", *SITE], 1, "nothing.sdf: does not exist"),
         (["ligand.xyz", *SITE], 1, "ligand.xyz: no such file, and no SMILES"),
+        (
+            ["CCO a\nCCN b", *SITE],
+            1,
+            "error: CCO a: more lines follow; give each SMILES in its own",
+        ),
         (["", *SITE], 1, "error: '': no such file, and no SMILES that RDKit can read"),
         ([str(PROTEIN), *SITE], 1, "a structure file has no bond orders; give molecules as SDF"),
         (["CCO", "--site", "ligand.sdf"], 1, "ligand.sdf: does not exist"),
