@@ -137,6 +137,11 @@ def dock(
         )
     if kept is not None:
         drawer()
+    if not pocket.file.exists():
+        raise InputError(
+            f"pocket: its file {pocket.file} is gone, as a copy lasts as long as the pocket that "
+            "it is of; keep that one, or make it again by Pocket.from_pdb"
+        )
     with ending_as_asked(), _working_folder(kept) as work:
         sources, failures = sources_of(ligands, work / FOLDER / "input")
         if not sources:
@@ -216,11 +221,6 @@ def _put_pocket(plan: Workplan, pocket: Pocket, folder: Path, redock: bool) -> N
         raise InputError(
             "redock: needs a reference ligand whose bond orders are known: give its SDF, MOL or "
             "MOL2 file as site, not a name in the structure or a PDB file"
-        )
-    if not pocket.file.exists():
-        raise InputError(
-            f"pocket: its file {pocket.file} is gone, as a pocket lasts as long as the Python that "
-            "made it; make it again by Pocket.from_pdb"
         )
     prepared = folder / FOLDER / "pockets" / f"{pocket.name}.h5"
     prepared.parent.mkdir(parents=True)

@@ -169,6 +169,15 @@ def test_a_pose_is_the_molecule_that_was_given_in_its_docked_state(mixed: Hits) 
     assert acid.smiles == "O=C(O)Cc1ccccc1"
 
 
+def test_a_copy_of_a_pocket_that_is_gone_is_named() -> None:
+    pocket = Pocket.from_pdb(PROTEIN, center=(36.3, 18.6, 13.6), chains="B", radius=8)
+    copied = pickle.loads(pickle.dumps(pocket))
+    assert copied.file.exists()
+    del pocket
+    with pytest.raises(InputError, match="is gone, as a copy lasts as long as the pocket that it"):
+        dock(copied, "CCO")
+
+
 def test_equal_calls_are_equal_and_a_seed_counts(pocket: Pocket) -> None:
     def places(seed: int) -> np.ndarray:
         hits = dock(pocket, "CCOCCc1ccccc1", settings=FAST, seed=seed)
