@@ -33,6 +33,7 @@ from ligen_py.store.campaign.manifest import Manifest, PartFiles, read_manifest
 from ligen_py.store.campaign.reader import open_campaign
 from ligen_py.store.campaign.scored import functions_before
 from ligen_py.store.files.read import files_kept_open
+from ligen_py.summary.table import counted
 from ligen_py.verification import made_again
 from ligen_py.verification.causes import by_cause
 from ligen_py.verification.config import config_faults
@@ -144,14 +145,15 @@ def _faults(options: argparse.Namespace, path: Path, plan: Workplan | None) -> I
         yield from by_cause(faults, options.all)
         yield from source_faults(plan, options.campaign.parent)
     controls = unlisted_parts(plan, options.campaign.parent) if plan else []
-    log.info("files and run records of %d parts", len(manifest.parts) + len(controls))
+    parts = len(manifest.parts)
+    log.info("files and run records of %s", counted(parts + len(controls), "part"))
     ranked = None if broken else known
     faulty = list(by_cause(_files_faults(manifest, controls, ranked), options.all))
     yield from faulty
     if broken or faulty:
         log.info("nothing is made again, since it would be made from these files")
         return
-    log.info("merging %d parts again", len(manifest.parts))
+    log.info("merging %s again", counted(parts, "part"))
     yield from made_again.merge_faults(options.campaign, path, manifest, attributes)
     yield from _made_again(plan, options, manifest)
 
@@ -184,7 +186,8 @@ def _made_again(
         scoring = made_again.scoring_faults(manifest, options.seed, options.device, label)
         yield from by_cause(scoring, options.all)
     if plan is not None:
-        log.info("preparing %d pockets and the chosen molecules again", len(plan.pockets))
+        pockets = counted(len(plan.pockets), "pocket")
+        log.info("preparing %s and the chosen molecules again", pockets)
         yield from by_cause(made_again.pocket_faults(plan, manifest), options.all)
         yield from by_cause(made_again.library_faults(plan, manifest, chosen), options.all)
         verdicts = made_again.verdicts_of(options.campaign)

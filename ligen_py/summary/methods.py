@@ -62,10 +62,12 @@ def _networks(dossiers: Sequence[Dossier]) -> list[str]:
     functions = [name for name in dossiers[0].target.functions if name in CITATIONS]
     number = (functions.index("gnina") if "gnina" in functions else len(functions)) + 2
     count = max(len(found.molecules) for found in judged)
+    weight = judged[0].weight
+    chosen = f", and chose that of lowest energy - {weight:g} logit" if weight else ""
     return [
         f"Of the best {count} molecules of each target gnina's networks [{number}] judged all kept "
-        f"poses of the best state, and chose that of lowest energy - {judged[0].weight:g} logit. "
-        f"Ranks, scores and interactions are those of the poses that energies chose. {TRAINED}"
+        f"poses of the best state{chosen}. Ranks, scores and interactions are those of the poses "
+        f"that energies chose. {TRAINED}"
     ]
 
 

@@ -30,7 +30,7 @@ def _target(target: Target) -> Iterator[str]:
         yield from (*(f"  {line}" for line in network_words(target.networks, NETWORK_HEADS)), "")
     yield from ("Redocking control", f"  {control_words(target)}")
     if target.networks and target.networks.crystal:
-        yield f"  {crystal_words(target.networks.crystal)}"
+        yield f"  {crystal_words(target.networks.crystal, target.networks.weight)}"
     yield ""
     for group in target.groups:
         yield from (*_group(group), "")
@@ -76,23 +76,26 @@ def network_words(found: Networks, heads: Sequence[str]) -> list[str]:
     """What is physics and what is network, in sentences; `heads` are the networks' columns."""
     count = len(found.molecules)
     judged = "the best molecule" if count == 1 else f"the best {count} molecules"
-    return [
-        f"network: {', '.join(heads)}: gnina's networks judged the kept poses of {judged}.",
+    chosen = (
         f"They choose the pose of lowest energy - {found.weight:g} logit. Of "
         f"{counted(found.others, 'molecule')} that is not the pose that the energies choose; "
-        f"of {found.far} it lies more than {ELSEWHERE:g} Å from it.",
+        f"of {found.far} it lies more than {ELSEWHERE:g} Å from it."
+    )
+    return [
+        f"network: {', '.join(heads)}: gnina's networks judged the kept poses of {judged}.",
+        chosen if found.weight else "They choose nothing: networks.weight is 0.",
         "physics: all else, the order included.",
         TRAINED,
     ]
 
 
-def crystal_words(found: Judgement) -> str:
-    """What networks make of the crystal ligand, docked again."""
+def crystal_words(found: Judgement, weight: float) -> str:
+    """What networks make of the crystal ligand, docked again; with the weight 0 energies choose."""
+    chosen = f"the pose that {'networks' if weight else 'energies'} choose"
     if not math.isfinite(found.crystal):
-        return f"network: CNN {found.pose:.2f} for the pose that networks choose"
+        return f"network: CNN {found.pose:.2f} for {chosen}"
     return (
-        f"network: the pose that networks choose is {found.crystal:.2f} Å from the crystal pose "
-        f"(CNN {found.pose:.2f})"
+        f"network: {chosen} is {found.crystal:.2f} Å from the crystal pose (CNN {found.pose:.2f})"
     )
 
 

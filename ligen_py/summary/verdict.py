@@ -16,7 +16,8 @@ FOUND = 2.0
 
 def verdict(target: Target) -> list[tuple[str, str]]:
     """Sentences, each with `good`, `fair` or `bad`: on poses, ranking, and what else there is."""
-    networks = [_networks(target.networks)] if target.networks else []
+    judged = target.networks
+    networks = [_networks(judged)] if judged and judged.weight else []
     machine = (*device_words(target.devices), *limit_words(target.simpler))
     return [_poses(target), _ranking(target), *(("fair", words) for words in machine), *networks]
 

@@ -234,6 +234,23 @@ def test_the_report_tells_physics_from_networks(
             assert hit["network"]["x"] != hit["x"]
 
 
+@pytest.mark.usefixtures("installed")
+def test_networks_without_a_weight_choose_nothing(
+    mini: Mini, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert judge(mini, "--weight", "0") == 0
+    file, out = mini.folder / "results/networks.h5", mini.folder / "r.html"
+    words = ["--campaign", str(mini.campaign), "--jobs", "1", "--output", str(out)]
+    assert report.main([*words, "--networks", str(file)]) == 0
+    text, page = capsys.readouterr().out, out.read_text()
+    for shown in (text, page):
+        assert "They choose nothing: networks.weight is 0." in shown
+        assert "network: the pose that energies choose is " in shown
+        assert "0 logit" not in shown
+        assert "of 0 " not in shown
+        assert "redocked ligand they choose" not in shown
+
+
 def query(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
     status = command.main(["query", *words])
     answer = capsys.readouterr()

@@ -907,7 +907,10 @@ def test_every_written_file_is_compared(whole: Mini, capsys: pytest.CaptureFixtu
 
 
 def test_a_whole_campaign_has_no_fault(whole: Mini, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(whole) == 0, capsys.readouterr().out
+    assert verify.main([str(whole.campaign)]) == 0, capsys.readouterr().out
+    said = capsys.readouterr().err
+    assert "files and run records of 3 parts" in said
+    assert "preparing 1 pocket and the chosen molecules again" in said
 
 
 @pytest.mark.parametrize(
