@@ -17,12 +17,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
+from typing import Any
 
 from ligen_py import cli, granted
 from ligen_py.chain import PART, STAGES
 from ligen_py.config_checks import WRITTEN, check_apart, check_machine, checked
 from ligen_py.errors import InputError, StoppedError, UsageError
 from ligen_py.paths import PACKAGE, examples, profile, snakefile, unknown_user
+from ligen_py.settings.document import read_document
 from ligen_py.store.campaign.contents import DEEP, require_records
 from ligen_py.store.campaign.verdicts import read_verdict
 
@@ -43,6 +45,9 @@ A_PART = frozenset(("--until", "-U", "--omit-from", "-O", "--batch"))
 
 UNTIL, OMITTED, FORCED = ("--until", "-U"), ("--omit-from", "-O"), ("--forcerun", "-R")
 """Flags with names of rules behind them: to end with, to end before, and to run again."""
+
+ADDED = ("--set-resources", "--set-threads", "--default-resources")
+"""Flags with entries behind them, KEY=VALUE, beside which the profile's own entries hold."""
 
 IN_CHUNKS = tuple(name for name, stage in STAGES.items() if stage.path.endswith(PART))
 """Stages that run in the job of a chunk."""
@@ -131,6 +136,7 @@ def _run(options: argparse.Namespace) -> None:
         raise UsageError("Snakemake is missing; install it: pip install 'ligen_py[workflow]'")
     options.flags = _apart(options.flags)
     chosen = _profile(options.profile)
+    options.flags = _beside_profile(options.flags, chosen)
     folder = options.directory or options.config.parent
     if folder.resolve().is_relative_to(PACKAGE):
         raise UsageError("this config is a part of ligen_py; name a folder: --directory FOLDER")
@@ -200,7 +206,7 @@ def _run(options: argparse.Namespace) -> None:
 
 
 def _apart(flags: Sequence[str]) -> list[str]:
-    """Flags of Snakemake, with words of their own for the rules that a flag names in its own.
+    """Flags of Snakemake, with words of their own for what a flag has behind a "=" in its own.
 
     UsageError where one asks for a stage that is a part of a job only.
 
@@ -217,13 +223,58 @@ def _apart(flags: Sequence[str]) -> list[str]:
             words.append(given)
         else:
             flag = name
-            words += [name, value] if value and name in (*UNTIL, *OMITTED, *FORCED) else [given]
+            apart = name in (*UNTIL, *OMITTED, *FORCED, *ADDED)
+            words += [name, value] if value and apart else [given]
         if words[-1] in IN_CHUNKS and flag in ("", *UNTIL, *OMITTED):
             raise UsageError(
                 f"{flag or 'the target'} {words[-1]}: it is a part of the job screen; name "
                 f"that, or have every part run it again with -R {words[-1]}"
             )
     return words
+
+
+def _beside_profile(flags: Sequence[str], chosen: Path) -> list[str]:
+    """Flags of Snakemake, with the entries of a profile before those that the same flag gives.
+
+    Snakemake takes the last entry of a key, and a flag's entries in place of all of the profile's:
+    `--set-resources screen:runtime=300` alone would take the card away from every job. InputError
+    or UsageError where the profile cannot be read.
+    """
+    if not {*flags} & {*ADDED}:
+        return [*flags]
+    # Of several files Snakemake takes that of the latest version, as profile.v9+.yaml.
+    file = max(chosen.glob("*.y*ml"), key=lambda path: [*map(int, re.findall(r"\d+", path.name))])
+    theirs = read_document(file).values
+    if "__use_yte__" in theirs:
+        raise UsageError(f"{file}: is a template; write there what you add by {' or '.join(ADDED)}")
+    entries = {name: [*_entries(theirs.get(name.removeprefix("--"), []))] for name in ADDED}
+    words: list[str] = []
+    flag = ""
+    for given in flags:
+        words.append(given)
+        if given.startswith("-"):
+            flag = given
+            words += entries.get(flag, [])
+        elif flag in entries:
+            entries[flag].append(given)  # of equal flags Snakemake takes the last one only
+    return words
+
+
+def _entries(section: Any, above: str = "") -> Iterator[str]:
+    """The entries of a profile's section as they stand on the command line.
+
+    >>> list(_entries({"screen": {"gpu": 1, "slurm_account": "07"}}))
+    ['screen:gpu=1', "screen:slurm_account='07'"]
+    """
+    if not isinstance(section, dict):
+        yield from section or ()
+        return
+    for key, value in section.items():
+        if isinstance(value, dict):
+            yield from _entries(value, f"{key}:")
+        else:  # a number in quotes is a name
+            is_name = isinstance(value, str) and value.replace(".", "").isdecimal()
+            yield f"{above}{key}={repr(value) if is_name else value}"
 
 
 def _once(flags: Sequence[str]) -> list[str]:

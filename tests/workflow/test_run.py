@@ -1,6 +1,7 @@
 """`ligen run`: how it ends when something went wrong."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -12,8 +13,11 @@ from typing import Any
 
 import pytest
 import yaml
+from snakemake.cli import parse_args
 
 from ligen_py import run
+from ligen_py.errors import InputError, UsageError
+from ligen_py.paths import profile
 from ligen_py.provenance import Run
 from ligen_py.records.scores import SCORES
 from ligen_py.settings.score import ScoreSettings
@@ -275,6 +279,33 @@ def test_parts_that_await_each_other_can_all_be_parsed_and_no_more(tmp_path: Pat
     assert process.returncode == 0, said
     made = sorted(path.name for path in (folder / "results").rglob("*.h5"))
     assert made == ["1-of-3.h5", "2-of-3.h5", "3-of-3.h5"]
+
+
+def test_what_is_set_for_a_rule_leaves_it_what_the_profile_sets() -> None:
+    """`--set-resources screen:runtime=300` took the card away from every job, without a word."""
+    words = ["--set-resources=screen:runtime=300", "--set-threads", "screen=4", "-n"]
+    words += ["--set-resources", "screen:gpu=2", "parse:mem_mb=9", "--keep-going"]
+    taken = parse_args(run._beside_profile(run._apart(words), profile("slurm")))[1]
+    screen = {name: found.raw for name, found in taken.set_resources["screen"].items()}
+    assert screen == {"slurm_partition": "gpu", "gpu": 2, "runtime": 300}
+    assert taken.set_resources["networks"]["gpu"].value == 1
+    assert taken.set_resources["parse"]["mem_mb"].value == 9
+    threads = {rule: found.value for rule, found in taken.set_threads.items()}
+    assert (threads["screen"], threads["parse"]) == (4, 8)
+    assert run._beside_profile(["-n", "--quiet"], Path("no profile")) == ["-n", "--quiet"]
+
+
+def test_what_is_added_to_a_profile_asks_for_one_that_can_be_read(tmp_path: Path) -> None:
+    words = ["--set-threads", "screen=4"]
+    (tmp_path / "profile.yaml").write_text("set-threads: [")
+    with pytest.raises(InputError, match=f"{tmp_path / 'profile.yaml'}: line 1, .*not YAML"):
+        run._beside_profile(words, tmp_path)
+    later = tmp_path / "profile.v9+.yaml"
+    later.write_text("__use_yte__: true")
+    with pytest.raises(UsageError, match=re.escape(f"{later}: is a template; write there what")):
+        run._beside_profile(words, tmp_path)
+    later.write_text("set-threads: [parse=3]\nset-resources:\n")
+    assert run._beside_profile(words, tmp_path) == ["--set-threads", "parse=3", "screen=4"]
 
 
 BY_SLURM = """\
