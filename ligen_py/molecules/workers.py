@@ -80,6 +80,8 @@ def ordered_map(
             no item is lost because of others.
         batch: items that a worker gets at a time.
         ahead: items at work or done, at most about, while the next result is waited for; 0: any.
+
+    Raises WorkerError where a process dies before it takes an item.
     """
     numbered = enumerate(items)
     functions = [function] if simpler is None else [function, simpler]
@@ -181,14 +183,18 @@ class _Worker(Generic[Item, Result]):
         """Results of the items that were given last."""
         self.at_work = multiprocessing.RawValue("i", 0)
         """Number, among these, of the item that the process works on, if one by one."""
+        self.ready = multiprocessing.RawValue("b", False)
+        """Whether the process takes items: one that ends before has none to blame."""
         self._start()
 
     def _start(self) -> None:
+        self.ready.value = False
         self.connection, far_end = multiprocessing.Pipe()
         self.process = multiprocessing.Process(
             target=_serve,
             args=(
                 far_end,
+                self.ready,
                 self.at_work,
                 self.functions,
                 self.together,
@@ -213,12 +219,17 @@ class _Worker(Generic[Item, Result]):
                 self.connection.send((self.tried, [item for _, item in self.pending]))
 
     def collect(self, lost: Callable[[Item, bool, int], Result]) -> dict[int, tuple[Item, Result]]:
-        """Receive results, by index; a dead worker is replaced and may return none."""
+        """Receive results, by index; a dead worker is replaced and may return none.
+
+        WorkerError where it has died before it took an item.
+        """
         try:
             results = self.connection.recv()
         except (EOFError, OSError):  # the second in the middle of a message
             self.process.join()
             code = self.process.exitcode or 0
+            if not self.ready.value:
+                raise _died(None, False, code).error from None
             if self.tried == TOGETHER:
                 self.tried = 0
                 self._replace()
@@ -266,6 +277,7 @@ class _Worker(Generic[Item, Result]):
 
 def _serve(
     connection: Connection,
+    ready: Any,
     at_work: Any,
     functions: list[Callable[[Item], Result]],
     together: Callable[[list[Item]], list[Result | Callable[[], Result]]] | None,
@@ -284,6 +296,7 @@ def _serve(
     gc.freeze()  # what a worker begins with stays, so it is not searched again and again
     gc.set_threshold(YOUNG)
     _limit_memory(memory_limit)
+    ready.value = True
     parent = multiprocessing.parent_process()
     watched: list[Any] = [connection, *([parent.sentinel] if parent else [])]
     while connection in wait(watched):
@@ -326,9 +339,13 @@ def _limited(function: Callable[[], T], time_limit: float) -> T:
 
 
 def _limit_memory(mebibytes: int) -> None:
-    """Limit the memory of this process to this much more than it has, if the system allows it."""
+    """Limit the memory of this process to this much more than it has, if the system allows it.
+
+    A lower limit that it has already, as by `ulimit -v`, stays.
+    """
     sizes = Path("/proc/self/statm")
     if mebibytes and sizes.exists():
         mapped = int(sizes.read_text().split()[0]) * resource.getpagesize()
-        hard = resource.getrlimit(resource.RLIMIT_AS)[1]
-        resource.setrlimit(resource.RLIMIT_AS, (mapped + (mebibytes << 20), hard))
+        wanted, hard = mapped + (mebibytes << 20), resource.getrlimit(resource.RLIMIT_AS)[1]
+        soft = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))

@@ -3,6 +3,7 @@
 import mmap
 import multiprocessing
 import os
+import resource
 import signal
 import threading
 import time
@@ -10,10 +11,12 @@ from collections.abc import Callable
 from functools import partial
 from multiprocessing.sharedctypes import Synchronized
 from multiprocessing.synchronize import Event
+from pathlib import Path
 
 import pytest
 
 from ligen_py.errors import InputError, WorkerError
+from ligen_py.molecules import workers
 from ligen_py.molecules.workers import AHEAD, BATCH, OUT_OF_MEMORY, each, ordered_map
 
 
@@ -72,6 +75,28 @@ def test_only_items_that_need_too_much_memory_are_lost() -> None:
     found = dict(ordered_map(partial(work, trouble=trouble), range(BATCH + 2), 1, 9, lost, 100))
     assert {item for item, result in found.items() if result != item * item} == set(trouble)
     assert found[1] == (1, False, OUT_OF_MEMORY)
+
+
+def test_a_lower_limit_of_the_system_holds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`ulimit -v`: no process began, and each item was called a bad one."""
+    limit = workers._limit_memory
+
+    def under_a_hard_limit(mebibytes: int) -> None:
+        mapped = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+        resource.setrlimit(resource.RLIMIT_AS, (mapped + (100 << 20),) * 2)
+        limit(mebibytes)
+
+    monkeypatch.setattr(workers, "_limit_memory", under_a_hard_limit)
+    found = ordered_map(partial(work, trouble={1: "swell"}), range(3), 1, 9, lost, 2000)
+    assert list(found) == [(0, 0), (1, (1, False, OUT_OF_MEMORY)), (2, 4)]
+
+
+def test_a_process_that_dies_before_its_first_item_blames_none(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(workers, "_limit_memory", lambda mebibytes: os._exit(7))
+    with pytest.raises(WorkerError, match="a process has ended with exit code 7; the lines above"):
+        list(ordered_map(partial(work, trouble={}), range(3), 1, 9, lost))
 
 
 def test_waiting_is_not_working() -> None:
