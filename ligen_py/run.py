@@ -69,6 +69,12 @@ _ITS_LOGS = re.compile(r"^ +log: (.+?) \(check", re.MULTILINE)
 _BY_SLURM = re.compile(r"SLURM-job '(\w+)' failed.*?, SLURM status is: '(\w+)'")
 """The number that the job has in Slurm, and the state in which it ended, there."""
 
+_NOT_TAKEN = re.compile(
+    r"[^\n]+\n +message: SLURM sbatch failed\. The error message was '(.*?)'\.\n +sbatch call:",
+    re.DOTALL,
+)
+"""What Slurm says where it takes no such job, there; it may have several lines."""
+
 CURES = {
     "OUT_OF_MEMORY": "it exceeded its memory; raise it with '-- --set-resources {rule}:mem_mb=N' "
     "(megabytes) or in the profile, or cut the work into more chunks",
@@ -458,10 +464,23 @@ def _why(folder: Path, before: dict[Path, int]) -> str:
         text = path.read_text(encoding="utf-8", errors="replace")
         if refused := _REFUSED.search(text):
             return f"{refused[1]} (log: {path})"
-        for rule, about in _ENDED.findall(text)[-1:]:
+        for ended in list(_ENDED.finditer(text))[-1:]:
+            rule, about = ended.groups()
+            if refused := _NOT_TAKEN.match(text, ended.start()):
+                return f"{_not_taken(rule, refused[1])} (log: {path})"
             return _by_slurm(rule, about, folder) or _silent(rule, about, folder)
     where = f" (log: {others[-1]})" if others else ""
     return f"Snakemake stopped, see its messages above{where}"
+
+
+def _not_taken(rule: str, said: str) -> str:
+    """What to say of a job that Slurm refused, from what `sbatch` said."""
+    lines = [line.removeprefix("sbatch: ").removeprefix("error: ") for line in said.splitlines()]
+    why = "; ".join(line.removeprefix("Batch job submission failed: ") for line in lines)
+    return (
+        f"{rule}: Slurm refused the job: {why}; correct the profile, or what '--set-resources' "
+        "adds to it: partition, account, time, memory, processors"
+    )
 
 
 def _by_slurm(rule: str, about: str, folder: Path) -> str:

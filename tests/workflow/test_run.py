@@ -347,6 +347,42 @@ def test_why_slurm_ended_a_job_is_said(tmp_path: Path, state: str, words: str, c
     assert said.endswith(" (log: /c/.snakemake/slurm_logs/9.log)")
 
 
+NOT_TAKEN = """\
+Error in rule screen:
+    message: SLURM sbatch failed. The error message was '{said}'.
+    sbatch call:
+        sbatch --parsable -p nowhere --wrap="python -m snakemake"
+
+For further error details see the cluster/cloud log and the log files of the involved rule(s).
+    jobid: 4
+    log: logs/screen/dhfr/drugs/1-of-2.log (check log file(s) for error details)
+"""
+"""What Snakemake's log has of a job that Slurm does not take."""
+
+
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [
+        (
+            "sbatch: error: invalid partition specified: nowhere\n"
+            "sbatch: error: Batch job submission failed: Invalid partition name specified",
+            "invalid partition specified: nowhere; Invalid partition name specified",
+        ),
+        ("sbatch: error: Batch job submission failed: Invalid account", "Invalid account"),
+    ],
+)
+def test_why_slurm_takes_no_job_is_said(tmp_path: Path, said: str, why: str) -> None:
+    log = tmp_path / ".snakemake" / "log" / "now.snakemake.log"
+    log.parent.mkdir(parents=True)
+    log.write_text(NOT_TAKEN.format(said=said))
+    found = run._why(tmp_path, {})
+    assert found.startswith(f"screen: Slurm refused the job: {why}; correct the profile, or ")
+    assert found.endswith(f" (log: {log})")
+    # A job that was taken when it was tried again.
+    log.write_text(log.read_text() + BY_SLURM.format(state="TIMEOUT", words="failed, "))
+    assert run._why(tmp_path, {}).startswith("screen: Slurm ended job 9 as TIMEOUT: ")
+
+
 def test_a_job_that_ended_by_itself_on_the_cluster_is_named_with_its_log(tmp_path: Path) -> None:
     """Snakemake lists Slurm's log behind that of the stage: both were taken for one name."""
     log = tmp_path / ".snakemake" / "log" / "now.snakemake.log"
