@@ -44,7 +44,7 @@ from ligen_py.records.refined import REFINED
 from ligen_py.search_changes import search_changes
 from ligen_py.settings.campaign import PRESETS, Method
 from ligen_py.settings.section import Section
-from ligen_py.store.campaign.contents import DEEP, Contents, require_records
+from ligen_py.store.campaign.contents import DEEP, Contents, require_past, require_records
 from ligen_py.store.campaign.expected import Expected
 from ligen_py.store.campaign.manifest import read_manifest
 from ligen_py.store.files.fresh import asked_again, is_fresh, stale
@@ -545,6 +545,7 @@ def _pending(options: argparse.Namespace) -> Iterator[str]:
     """What Snakemake would run in the campaign's folder, rule by rule, and its reasons."""
     try:
         require_records(_folder(options))
+        require_past(_folder(options))
     except InputError as error:
         yield f"would stop: {error}"
         return

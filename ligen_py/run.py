@@ -25,7 +25,7 @@ from ligen_py.config_checks import WRITTEN, check_apart, check_machine, checked
 from ligen_py.errors import InputError, StoppedError, UsageError
 from ligen_py.paths import PACKAGE, examples, profile, snakefile, unknown_user
 from ligen_py.settings.document import read_document
-from ligen_py.store.campaign.contents import DEEP, require_records
+from ligen_py.store.campaign.contents import DEEP, require_past, require_records
 from ligen_py.store.campaign.verdicts import read_verdict
 
 log = logging.getLogger("ligen_py")
@@ -162,6 +162,7 @@ def _run(options: argparse.Namespace) -> None:
     if not {*NO_RUN - DRY_RUN, "-F", "--forceall"} & set(options.flags):
         require_records(folder)
     if not NO_RUN & set(options.flags):
+        require_past(folder)
         try:
             lost = plan.lost(folder)
         except InputError as error:

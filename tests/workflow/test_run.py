@@ -253,6 +253,19 @@ def test_networks_that_are_gone_stop_a_run(tmp_path: Path) -> None:
     assert not (folder / "results/ligands").exists()
 
 
+def test_a_result_that_is_newer_than_now_is_named_before_anything_runs(tmp_path: Path) -> None:
+    folder = write_campaign(tmp_path / "run", 1)
+    table = folder / "results" / "report.txt"
+    table.parent.mkdir()
+    table.touch()
+    os.utime(table, (time.time() + 3600,) * 2)
+    process = ligen_run(folder)
+    _, printed = process.communicate(timeout=300)
+    assert process.returncode == 1
+    assert printed.splitlines()[-1].startswith(f"ligen run: error: {table}: is 3,")
+    assert not (folder / ".snakemake").exists()
+
+
 def test_a_part_of_a_campaign_does_not_show_the_report_of_before(tmp_path: Path) -> None:
     folder = write_campaign(tmp_path / "run", 1)
     (folder / "results").mkdir()

@@ -6,9 +6,13 @@ to Snakemake as a parameter, so that what was made from other contents is made a
 """
 
 import json
+import stat
+import time
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
+from shlex import quote
 
 from ligen_py.errors import InputError
 from ligen_py.provenance import file_digest
@@ -21,6 +25,9 @@ DEEP = "LIGEN_DEEP"
 """Environment variable: where it is set, every file is read, whatever its size and time."""
 
 THREADS = 8
+
+AHEAD = 5.0
+"""Seconds that a result may be newer than now: they pass before the first job has made another."""
 
 RECORDS = ("metadata/*", "metadata.db", "incomplete/*")
 """Where Snakemake's folder has a record of each file, by its two ways to keep them."""
@@ -39,6 +46,25 @@ def require_records(folder: Path) -> None:
             "with '-- --forceall' behind to make them again (what is docked already is kept where "
             "nothing has changed), or with '-- --forceall --touch' to take them as they are"
         )
+
+
+def require_past(folder: Path) -> None:
+    """Raise InputError where a result is newer than now, as a machine whose clock is ahead made it.
+
+    Snakemake compares times: it would call what a job makes from it older than its input, and
+    delete it.
+    """
+    now = time.time()
+    for path in (folder / "results").rglob("*"):
+        with suppress(OSError):  # gone meanwhile
+            found = path.lstat()
+            if found.st_mtime > now + AHEAD and stat.S_ISREG(found.st_mode):
+                raise InputError(
+                    f"{path}: is {found.st_mtime - now:,.0f} s newer than this machine's time, so "
+                    "that all that is made from it would count as old; set the clocks, then give "
+                    "such files the time of now: find "
+                    f"{quote(str(folder / 'results'))} -newermt now -exec touch {{}} +"
+                )
 
 
 class Contents:

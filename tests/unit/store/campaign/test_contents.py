@@ -1,6 +1,7 @@
 """What is known of files' contents from one run to the next."""
 
 import os
+import time
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,7 @@ import pytest
 from ligen_py.errors import InputError
 from ligen_py.provenance import file_digest
 from ligen_py.store.campaign import contents
-from ligen_py.store.campaign.contents import KEPT, Contents, require_records
+from ligen_py.store.campaign.contents import KEPT, Contents, require_past, require_records
 
 TIME = 10**18
 
@@ -108,3 +109,18 @@ def test_any_result_without_records_is_refused(tmp_path: Path) -> None:
     records.mkdir(parents=True)
     (records / "one").write_text("{}")
     require_records(tmp_path)
+
+
+def test_results_of_a_clock_that_is_ahead_end_the_run(tmp_path: Path) -> None:
+    """Snakemake deleted what was made from them, and said nothing of clocks at the end."""
+    part = tmp_path / "results" / "pockets" / "dhfr.h5"
+    part.parent.mkdir(parents=True)
+    part.touch()
+    os.utime(part.parent, (time.time() + 3600,) * 2)  # no file
+    (part.parent / "gone").symlink_to(tmp_path / "nowhere")
+    require_past(tmp_path)
+    os.utime(part, (time.time() + 2,) * 2)
+    require_past(tmp_path)
+    os.utime(part, (time.time() + 3600,) * 2)
+    with pytest.raises(InputError, match=f"{part}: is 3,[56]00 s newer.*; set the clocks, then "):
+        require_past(tmp_path)
