@@ -19,7 +19,7 @@ from tempfile import gettempdir
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, get_args, get_origin
 
 from ligen_py import __version__
-from ligen_py.ending import Ended, ending_as_ctrl_c
+from ligen_py.ending import PART_OF, Ended, end_with, ending_as_ctrl_c
 from ligen_py.errors import (
     DeviceError,
     InputError,
@@ -322,6 +322,8 @@ def run(
     _require_streams()
     try:
         with ending_as_ctrl_c():
+            if PART_OF in os.environ:
+                end_with(os.environ[PART_OF])
             _keep_inputs(options)
             body(options)
             sys.stdout.flush()

@@ -4,12 +4,15 @@ Python calls a signal's handler wherever it is. What a handler raises while a C 
 callback never arrives: HDF5 goes on as if its data were written, and a file is damaged.
 """
 
+import os
 import signal
 import sys
 import threading
+import time
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any, TypeVar
 
@@ -20,6 +23,15 @@ ENDING = (signal.SIGTERM, signal.SIGHUP)
 
 AGAIN = 0.02
 """Seconds after which a signal comes again that came where it could not raise."""
+
+PART_OF = "LIGEN_PART_OF"
+"""Environment variable of Snakemake and of its jobs: the process that has started it."""
+
+EVERY = 1.0
+"""Seconds between two looks whether that is still there."""
+
+AT_MOST = 10.0
+"""Seconds that the signal to end has until the process ends whatever it does."""
 
 _callbacks: set[CodeType] = set()
 
@@ -116,6 +128,49 @@ def ending_as_asked() -> Iterator[None]:
     except Ended as ended:
         signal.raise_signal(ended.value)
         raise
+
+
+def this_process() -> str:
+    """This process for `end_with`: its number, and the namespace in which that is its number."""
+    return f"{os.getpid()} {_namespace()}"
+
+
+def end_with(process: str) -> None:
+    """End this process, as by SIGTERM, soon after the one that is named by its `this_process`.
+
+    Nothing else would end the job of a Snakemake that was killed: it would replace what a later run
+    has made. Of another namespace, as of a container, nothing is known, so that nothing is done.
+    """
+    number, _, namespace = process.partition(" ")
+    if namespace == _namespace():
+        threading.Thread(target=_end_after, args=(int(number),), daemon=True).start()
+
+
+def _namespace() -> str:
+    """Of the numbers of processes; empty where the system has but one."""
+    try:
+        return str(Path("/proc/self/ns/pid").readlink())
+    except OSError:
+        return ""
+
+
+def _end_after(number: int) -> None:
+    while _is_there(number):
+        time.sleep(EVERY)
+    os.kill(os.getpid(), signal.SIGTERM)
+    time.sleep(AT_MOST)
+    os._exit(128 + signal.SIGTERM)
+
+
+def _is_there(number: int) -> bool:
+    """Whether a process has not ended; one that nobody has waited for is still listed."""
+    try:
+        os.kill(number, 0)
+        status = Path(f"/proc/{number}/stat")
+        # The state is the first word behind the name, which is in brackets.
+        return not (status.exists() and status.read_bytes().rpartition(b")")[2].split()[0] == b"Z")
+    except OSError:  # its number may be that of another user's process by now
+        return False
 
 
 def _is_callback(frame: FrameType | None) -> bool:

@@ -22,6 +22,7 @@ from typing import Any
 from ligen_py import cli, granted
 from ligen_py.chain import PART, STAGES
 from ligen_py.config_checks import WRITTEN, check_apart, check_machine, checked
+from ligen_py.ending import PART_OF, this_process
 from ligen_py.errors import InputError, StoppedError, UsageError
 from ligen_py.paths import PACKAGE, examples, profile, snakefile, unknown_user
 from ligen_py.settings.document import read_document
@@ -370,8 +371,8 @@ def _snakemake(
         cores = granted.cores()  # Snakemake's `all` knows no limit of a container or of Slurm
     command += ["--cores", str(cores)] if cores else []
     sys.stdout.flush()
-    # workflow/rules/start.smk reads the last one.
-    environment = {**os.environ, **unknown_user(), "LIGEN_CHECKED": "1"}
+    # workflow/rules/start.smk reads the last ones.
+    environment = {**os.environ, **unknown_user(), "LIGEN_CHECKED": "1", PART_OF: this_process()}
     command += [*target, *options.flags]
     with _started(command, environment) as (process, signals):
         return process.wait(), signals

@@ -10,7 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from ligen_py.ending import ENDING, Ended, callback, ending_as_asked, ending_as_ctrl_c
+from ligen_py.ending import (
+    ENDING,
+    PART_OF,
+    Ended,
+    callback,
+    end_with,
+    ending_as_asked,
+    ending_as_ctrl_c,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -99,3 +107,50 @@ def test_a_script_of_someone_else_ends_by_the_signal() -> None:
     assert done.stderr == ""
     with pytest.raises(ValueError, match="as it is"), ending_as_asked():
         raise ValueError("as it is")
+
+
+WHOLE = """
+import time
+from ligen_py.ending import this_process
+print(this_process(), flush=True)
+time.sleep(600)
+"""
+
+A_PART = """
+import signal, time
+from ligen_py import cli
+signal.signal(signal.SIGTERM, signal.SIG_DFL)
+def wait(options):
+    print("begun", flush=True)
+    time.sleep(600)
+raise SystemExit(cli.run(cli.parser("part", ""), [], wait))
+"""
+
+
+def test_a_part_ends_with_the_process_that_was_killed() -> None:
+    """The stages of a Snakemake that was killed went on, and replaced what a later one had made."""
+    path = {"PYTHONPATH": str(Path(__file__).parents[2])}
+    words = [sys.executable, "-c"]
+    with subprocess.Popen([*words, WHOLE], env=os.environ | path, stdout=subprocess.PIPE) as whole:
+        assert whole.stdout
+        name = whole.stdout.readline().decode().strip()
+        part = subprocess.Popen(
+            [*words, A_PART],
+            env=os.environ | path | {PART_OF: name},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        with part:
+            assert part.stdout
+            assert part.stdout.readline() == "begun\n"
+            whole.kill()  # nobody has waited for it yet
+            said = part.communicate()[1]
+    assert part.returncode == 128 + signal.SIGTERM
+    assert said.endswith("error: stopped by SIGTERM\n")
+
+
+def test_of_a_process_in_another_container_nothing_is_known() -> None:
+    threads = threading.active_count()
+    end_with("1 pid:[1]")
+    assert threading.active_count() == threads

@@ -63,7 +63,10 @@ ALLOWED = {
     "aggregate": {*FOR_STAGES, "aggregation", "redocking"},
     "controls": {*FOR_STAGES, "redocking"},
     "decoys": {*FOR_STAGES, "formats"},
-    "run": {"chain", "cli", "config_checks", "errors", "granted", "paths", "settings", "store"},
+    "run": {
+        *("chain", "cli", "config_checks", "ending", "errors", "granted", "paths", "settings"),
+        "store",
+    },
     "store": {
         *("chain", "ending", "errors", "functions", "provenance", "records", "settings"),
         "whole_files",

@@ -6,8 +6,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +28,7 @@ from tests.workflow.small import (
     command,
     happened,
     wait_until,
+    working_in,
     write_campaign,
 )
 
@@ -187,12 +186,16 @@ def test_the_jobs_of_a_run_that_is_stopped_end_with_it(
     assert not list(working_in(folder))
 
 
-def working_in(folder: Path) -> Iterator[str]:
-    """The processes whose working folder is a campaign's."""
-    for process in Path("/proc").glob("[0-9]*"):
-        with suppress(OSError):  # it has ended, or is another user's
-            if (process / "cwd").readlink() == folder:
-                yield process.name
+def test_all_that_a_run_has_started_ends_where_it_is_killed(tmp_path: Path) -> None:
+    """Snakemake went on, and a run that was started beside it had files of both."""
+    folder, faults = write_campaign(tmp_path / "run", 1), tmp_path / "faults"
+    extra = ask_fault(faults, "screen", "1-of-1", "hold", "go on")
+    process = ligen_run(folder, python=sys.executable, env={**os.environ, **extra})
+    wait_until(lambda: happened(faults, "screen", "1-of-1", "hold"))
+    process.kill()
+    process.communicate()  # the others have the same output
+    wait_until(lambda: not list(working_in(folder)))
+    assert not list(folder.glob("results/**/scores/**/*.h5"))
 
 
 def test_who_ignores_a_signal_goes_on_ignoring_it() -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from ligen_py.campaign.workplan import Workplan, stage_environment
 from ligen_py.chain import BEST, SEQUENCES, STAGES, screen
+from ligen_py.ending import PART_OF, this_process
 from ligen_py.errors import InputError
 from ligen_py.provenance import stage_digest
 from ligen_py.settings.document import from_here, read_document
@@ -60,4 +61,5 @@ def keep_contents():
         contents.keep()
 
 
-os.environ.update(stage_environment())
+STARTED_BY = os.environ.get(PART_OF)
+os.environ.update(stage_environment() | {PART_OF: this_process()})

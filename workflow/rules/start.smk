@@ -5,6 +5,7 @@ import subprocess
 import sys
 from contextlib import suppress
 
+from ligen_py.ending import end_with
 from ligen_py.errors import DeviceError, UsageError
 from ligen_py.progress import follow
 from ligen_py.store.campaign.contents import require_records
@@ -91,6 +92,8 @@ if workflow.is_main_process and not MAIN:
 
 onstart:
     heed_signals()  # again, since Snakemake has set its own by now
+    if workflow.local_exec and STARTED_BY:  # jobs of Slurm go on, and are found in its queue
+        end_with(STARTED_BY)
     try:
         # `ligen run` has looked at all files before it started Snakemake.
         if "LIGEN_CHECKED" not in os.environ:
