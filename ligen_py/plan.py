@@ -49,7 +49,7 @@ from ligen_py.store.campaign.expected import Expected
 from ligen_py.store.campaign.manifest import read_manifest
 from ligen_py.store.files.fresh import asked_again, is_fresh, stale
 from ligen_py.store.files.inputs import input_digests
-from ligen_py.store.files.read import bytes_used, read, run_record
+from ligen_py.store.files.read import bytes_used, read, run_record, searched
 from ligen_py.store.files.some_ligands import write_some
 from ligen_py.store.files.typed import read_typed
 from ligen_py.summary.table import table
@@ -123,7 +123,7 @@ def _plan(options: argparse.Namespace) -> None:
     if plan.pockets:
         for line in (*_stale_list(plan, folder), *_stale_files(plan, folder, contents)):
             print(f"  {line}")
-    lost = _lost(plan, folder, _run(options))
+    lost = [*_lost(plan, folder, _run(options)), *_damaged(plan, folder)]
     for line in (*_stale_searches(plan, folder, contents), *lost, *_old_parts(plan, folder)):
         print(f"  {line}")
     try:
@@ -482,6 +482,23 @@ def _lost(plan: Workplan, folder: Path, command: str) -> Iterator[str]:
         yield f"{file} {how}; '{command}' makes it again"
     if len(lost) > LOST:
         yield f"... and {len(lost) - LOST} more files are missing or changed"
+
+
+def _damaged(plan: Workplan, folder: Path) -> Iterator[str]:
+    """Files of an earlier run at which the ranking would stop, if nothing makes them again."""
+    damaged = []
+    for part in plan.manifest(str(folder / "results")).parts:
+        for kind in ("refined", "scores"):
+            file: Path = getattr(part, kind)
+            try:
+                if file.is_file():
+                    with searched():  # checksums would read all of it
+                        run_record(file, KINDS[kind])
+            except InputError as error:
+                damaged.append(str(error))
+    yield from damaged[:LOST]
+    if len(damaged) > LOST:
+        yield f"... and {len(damaged) - LOST} more files are damaged"
 
 
 def _old_parts(plan: Workplan, folder: Path) -> Iterator[str]:

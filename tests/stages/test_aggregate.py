@@ -620,6 +620,7 @@ BROKEN = [
     (other_target, "was not made from"),
     (parsed_again, "was not made from"),
     (other_settings, "was made with other settings of the stage than"),
+    (other_settings, "again, with 'ligen run CONFIG' where it is of a campaign"),
     (other_code, "was made with another version of the stage than"),
     (other_state_of_the_library, "was made from lib.smi as it was before or after a change"),
     (

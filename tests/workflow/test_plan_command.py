@@ -468,3 +468,12 @@ def test_lost_files_are_named_with_the_command(folder: Path) -> None:
     ]
     (results / "manifest.tsv").write_text(Manifest(described.manifest().parts[:1]).text())
     assert list(plan._lost(described, folder, "")) == []  # a part that is new
+
+
+def test_files_that_would_stop_the_ranking_are_named(tmp_path: Path) -> None:
+    scores = Mini(tmp_path).run().parts()[0].scores
+    described = Workplan.of(MINI, "c.yaml", tmp_path)
+    assert list(plan._damaged(described, tmp_path)) == []
+    scores.write_bytes(scores.read_bytes()[:-100])
+    (said,) = plan._damaged(described, tmp_path)
+    assert said.startswith(f"{scores}: not a complete HDF5 file; delete it and make it again, ")

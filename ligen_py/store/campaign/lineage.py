@@ -93,7 +93,8 @@ class Lineage:
             if made[name] != first[name]:
                 raise InputError(
                     f"{path}: was made with {what} of the stage than {first_path}, so the two "
-                    f"cannot stand in one ranking; run that stage again for part {files.label}"
+                    "cannot stand in one ranking; delete the one that you do not want and make it "
+                    "again, with 'ligen run CONFIG' where it is of a campaign"
                 )
 
     def _require_same_file(self, files: PartFiles, run: dict[str, str]) -> None:
