@@ -1,7 +1,7 @@
 """The file that --json names: refused before the work, and written as figures come.
 
 Some are one document, which is written again with every figure. Others have a line of JSON for each
-figure, and a run that was stopped goes on where they end. One run at a time writes such a file.
+figure, and a run that was stopped goes on where they end, one run at a time.
 """
 
 import argparse

@@ -222,7 +222,7 @@ def _require_ligands(ligands: Sequence[str]) -> None:
     for word in ligands:
         if file_of(word) is None and not is_smiles(word):
             if has_lines(word):
-                first = word.split("\n")[0]
+                first = word.strip().splitlines()[0]
                 raise InputError(f"{first}: more lines follow; give each SMILES in its own quotes")
             shown = word if word.strip() else repr(word)
             raise InputError(f"{shown}: no such file, and no SMILES that RDKit can read")

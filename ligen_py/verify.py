@@ -241,9 +241,10 @@ def _plan(options: argparse.Namespace) -> Workplan | None:
         document = read_document(path)
         plan = Workplan.of(document.values, document.source, path.parent)
         if plan.lacks_networks and NETWORKS in functions_before(options.campaign.parent):
+            left_out = ", or leave --config out" if options.config else ""
             raise InputError(
                 f"{path}: its effort has gnina's networks, as these results do, but they are not "
-                f"installed; {NETWORKS_HINT}, or leave --config out"
+                f"installed; {NETWORKS_HINT}{left_out}"
             )
         return plan
     except InputError as error:

@@ -124,7 +124,7 @@ class _Deal:
     def _hand_on(self, first: int, enough: int, pairs: dict[int, list[int]]) -> bool:
         """Let a lane hand on one of its pairs, which may push another further.
 
-        The last lane in that row has fewer than `enough` before. Whether there is such a row.
+        The last lane of that chain has fewer than `enough` before. Whether there is such a chain.
         """
         came = {first: (NONE, NONE)}
         waiting = [first]
