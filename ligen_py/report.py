@@ -16,7 +16,6 @@ from ligen_py.errors import InputError
 from ligen_py.molecules.decoys import candidates_of
 from ligen_py.molecules.library.reading import records
 from ligen_py.records.networks import NETWORKS
-from ligen_py.settings.campaign import has_networks
 from ligen_py.settings.report import ReportSettings
 from ligen_py.store.campaign.reader import open_campaign
 from ligen_py.store.campaign.times import read_times
@@ -24,6 +23,7 @@ from ligen_py.store.files.read import run_record
 from ligen_py.store.files.text import write_texts
 from ligen_py.summary.dossier import Dossier, add_known, dossier_of
 from ligen_py.summary.facts import Target, by_networks, effort_of, networks_of, targets_of
+from ligen_py.summary.glossary import NETWORK_EFFORTS
 from ligen_py.summary.page import page_of
 from ligen_py.summary.searches import read_search
 from ligen_py.summary.searches import text_of as searches_text
@@ -121,7 +121,7 @@ def run(
             networks = networks_of(inputs.networks, inputs.campaign) if inputs.networks else None
             targets = targets_of(campaign, settings.top, settings.groups, networks)
             runs, effort = campaign.runs(), effort_of(campaign)
-            if has_networks(effort) and not by_networks(targets):
+            if effort in NETWORK_EFFORTS and not by_networks(targets):
                 effort += " (without gnina's networks)"
             made = campaign.parts()
             parts = list(zip(made.target, made.library, made.chunk, strict=True))

@@ -28,6 +28,10 @@ FUNCTIONS = {
 NETWORKS = frozenset(("gnina",))
 """Functions that are no energies: trained on complexes, perhaps on those that they judge."""
 
+NETWORK_EFFORTS = frozenset(("thorough", "exhaustive"))
+"""Efforts that let networks choose and rank where they are installed; said here, as a report does
+not depend on the settings of searches."""
+
 TRAINED = (
     "The networks were trained on PDBbind and CrossDocked2020, where many known complexes or their "
     "relatives are, so their success on a known protein is no measure of that on a new one."

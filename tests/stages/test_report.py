@@ -17,9 +17,11 @@ from ligen_py import aggregate, report
 from ligen_py.engine.scoring.checks import table
 from ligen_py.records.ligands import SIMPLER
 from ligen_py.records.scores import Check
+from ligen_py.settings.campaign import PRESETS, has_networks
 from ligen_py.store.campaign.reader import open_campaign
 from ligen_py.summary.controls import Bar, Docked, Verdict, choose, document, figures_of
 from ligen_py.summary.facts import targets_of
+from ligen_py.summary.glossary import NETWORK_EFFORTS
 from tests.edited import edited
 from tests.placed import started
 from tests.stages.factory import Molecule, prepared, write_manifest, write_part
@@ -103,6 +105,10 @@ class Page(HTMLParser):
 
     def handle_data(self, data: str) -> None:
         self.text.append(data)
+
+
+def test_reports_know_the_efforts_with_networks() -> None:
+    assert {effort for effort in PRESETS if has_networks(effort)} == NETWORK_EFFORTS
 
 
 def test_an_effort_that_lacked_its_networks_is_said(
