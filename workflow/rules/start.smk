@@ -92,7 +92,8 @@ if workflow.is_main_process and not MAIN:
 
 onstart:
     heed_signals()  # again, since Snakemake has set its own by now
-    if workflow.local_exec and STARTED_BY:  # jobs of Slurm go on, and are found in its queue
+    # Jobs of Slurm go on, and are found in its queue.
+    if workflow.local_exec and STARTED_BY:
         end_with(STARTED_BY)
     try:
         # `ligen run` has looked at all files before it started Snakemake.
@@ -105,8 +106,9 @@ onstart:
 
             check_files(plan)
             check_apart(plan, Path())
+            # Not every target asks for `recorded`.
             if not workflow.touch:
-                plan.require_networks(Path())  # not every target asks for `recorded`
+                plan.require_networks(Path())
             if plan.without_networks:
                 logger.warning(plan.without_networks)
             if workflow.local_exec:
