@@ -12,9 +12,9 @@
 //   generation  |  first                                              | ...  |  second  ...
 //   run         |  active run 0                  |  active run 1      | ...  |  active run 0  ...
 //
-// and wait where one of the four that may be parents is not complete: two tournaments of two name
-// them at birth. All earlier tickets are in the hands of sub-groups that run, so somebody always
-// goes on. The last sub-group of a generation judges it. So a child waits neither for other runs
+// and wait where one that may be a parent is not complete: two tournaments of two name up to four
+// at birth, and few look at the energies of both. All earlier tickets are in the hands of
+// sub-groups that run, so somebody always goes on. The last sub-group of a generation judges it. So a child waits neither for other runs
 // nor for the longest search of its own, and the device never waits for the host. AHEAD generations
 // of a run are in memory.
 //
@@ -114,24 +114,27 @@ static int breed(sg_t sg,
   // A tournament needs three numbers and the crossover three more; each lane draws one.
   for (int n = sg.lane; n < CHOICES; n += SG_SIZE) shared[n + 1] = draw(key, number, CHOICE, n);
   sg_sync(sg);
-  if (sg.lane < 4) {
-    const int of = (int)(shared[1 + sg.lane + sg.lane / 2] * (float)o.population);
+  const int mixed = shared[7] < o.crossover;
+  // Two lanes a tournament; one without crossover and those that compare nothing need fewer.
+  const int tournament = sg.lane / 2, second = sg.lane % 2;
+  if (tournament <= mixed && (!second || compared(shared[3 * tournament + 3], o.tournament))) {
+    const int of = (int)(shared[3 * tournament + second + 1] * (float)o.population);
     while (previous.complete[of] != generation && !previous.run->ended) rest();
   }
   if (!goes_on(sg, previous.run, shared)) return 0;
   device_fence();
   shared += 1;
   int parents[2];
-  for (int n = 0; n < 2; n++) {
+  for (int n = 0; n <= mixed; n++) {
     const int one = (int)(shared[3 * n] * (float)o.population);
     const int two = (int)(shared[3 * n + 1] * (float)o.population);
-    const int ordered = energies[one] <= energies[two];
-    const int wins = shared[3 * n + 2] < o.tournament;
-    parents[n] = ordered == wins ? one : two;
+    const int second_wins =
+        compared(shared[3 * n + 2], o.tournament) && energies[two] < energies[one];
+    parents[n] = second_wins ? two : one;
   }
+  if (!mixed) parents[1] = parents[0];
   volatile __global const float *mother = genotypes + (size_t)parents[0] * length;
   volatile __global const float *father = genotypes + (size_t)parents[1] * length;
-  const int mixed = shared[6] < o.crossover;
   const float points = (float)(genes - 1);
   const int one = (int)(shared[7] * points), two = (int)(shared[8] * points);
   const int low = mixed ? min(one, two) : genes, high = mixed ? max(one, two) : 0;

@@ -65,7 +65,7 @@ LIGAND = np.dtype(
 take, how far its atoms are from its centre (Angstrom), generations between two looks of the
 automatic stop (0: there is none)."""
 
-AHEAD = 3
+AHEAD = 4
 """Generations of a run that are under way or read by those, at most, in the form `sub_groups`: a
 child waits for those alone that may be its parents, and not for the rest of their generation."""
 

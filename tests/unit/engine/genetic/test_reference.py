@@ -178,16 +178,18 @@ def test_children_have_genes_of_their_parents() -> None:
 def test_tournaments_prefer_the_better() -> None:
     population = [start(i) for i in range(20)]
     ranks = {}
-    for wins in (50, 100):
+    for wins in (50, 60, 100):
         settings = LgaSettings(population=20, mutation=0, crossover=0, tournament=wins)
         chosen = [
             twin.bred(9, i, population, np.arange(20.0), settings).translation[0]
-            for i in range(400)
+            for i in range(1000)
         ]
         places = [p.translation[0] for p in population]
         ranks[wins] = np.mean([places.index(x) for x in chosen])
-    assert ranks[50] == pytest.approx(9.5, abs=0.9)
-    assert ranks[100] == pytest.approx(6.2, abs=0.9)  # of the lower of two: (n - 1)(2n - 1) / 6n
+    lower = 19 * 39 / (6 * 20)  # mean rank of the lower of two of n: (n - 1)(2n - 1) / 6n
+    assert ranks[50] == pytest.approx(9.5, abs=0.5)
+    assert ranks[60] == pytest.approx(0.8 * 9.5 + 0.2 * lower, abs=0.5)  # 60 % wins, 40 % losses
+    assert ranks[100] == pytest.approx(lower, abs=0.5)
 
 
 def test_mutations_change_as_many_genes_as_asked() -> None:
