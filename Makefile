@@ -14,7 +14,7 @@ CAMPAIGN  := --directory demo --configfile config/demo/config.yaml
 KERNELS    = $(shell find kernels -name '*.cl' -o -name '*.clh')
 
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-sequences test test-browser test-faults test-slurm fuzz mutants lint format bench docs clean schema lock
+.PHONY: help demo demo-sequences test browser test-browser test-faults test-slurm fuzz mutants lint format bench docs clean schema lock
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -43,8 +43,11 @@ mutants: $(TESTS) ## Change one thing in the program 200 times, and see whether 
 test-slurm: $(TESTS) ## Run campaigns on a Slurm of this machine's own (Debian, as root)
 	LIGEN_TEST_SLURM=1 $(BIN)/python -m pytest tests/workflow/test_slurm.py -q --timeout 14400
 
-test-browser: $(TESTS) ## Look at the report in a headless Chromium (Debian, as root, installs it)
-	command -v chromium > /dev/null || { test "$$(id -u)" = 0 && apt-get install -qq -y chromium > /dev/null; } || true
+browser: ## Install Chromium, in which tests look at the report (Debian, as root)
+	command -v chromium > /dev/null || { test "$$(id -u)" = 0 && apt-get update -qq && \
+	    apt-get install -qq -y chromium > /dev/null; } || true
+
+test-browser: $(TESTS) browser ## Look at the report in a headless Chromium
 	$(BIN)/python -m pytest tests/unit/summary/test_page.py -q -rs
 
 lint: $(TESTS) ## Check formats, types and rules, without running anything
