@@ -30,9 +30,5 @@ rule all:
         lambda wildcards: (
             []
             if workflow.dag_settings.batch
-            else [
-                str(path)
-                for path in plan.missing(Path("results"))
-                if path not in EXPORTED
-            ]
+            else [str(path) for path in earlier.missing() if path not in EXPORTED]
         ),

@@ -6,8 +6,9 @@ A stage would find the same faults later, perhaps after hours, and on a cluster 
 from collections.abc import Iterator
 from pathlib import Path
 
+from ligen_py.campaign.parts import Docked
 from ligen_py.campaign.searches import names_file
-from ligen_py.campaign.workplan import Docked, Workplan
+from ligen_py.campaign.workplan import Workplan
 from ligen_py.engine.functions.gnina.constants import NETWORKS as FILES
 from ligen_py.engine.functions.gnina.weights import load
 from ligen_py.errors import InputError

@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 
 from ligen_py import cli
+from ligen_py.campaign.earlier import EarlierRun
 from ligen_py.campaign.old_parts import old_parts
 from ligen_py.campaign.workplan import Workplan
 from ligen_py.chain import BETWEEN, STAGES, Stage, screen
@@ -127,7 +128,7 @@ def _plan(options: argparse.Namespace) -> None:
     for line in (*_stale_searches(plan, folder, contents), *lost, *_old_parts(plan, folder)):
         print(f"  {line}")
     try:
-        plan.require_networks(folder)
+        EarlierRun(plan, folder).require_networks()
         pending = list(_pending(options))
     except InputError as error:
         pending = [f"would stop: {error}"]
@@ -405,10 +406,10 @@ def _sum(
 ) -> Iterator[tuple[str, str]]:
     """Jobs, hours, disk and memory; the controls, some molecules each, count as jobs alone."""
     docked = _ligands(samples) * len(plan.pockets)
-    controls = [files for target in plan.ranked for *_, files in plan.control_parts(target)]
+    controls = [files for target in plan.ranked for *_, files in plan.controls.parts(target)]
     chunks = sum(sample.parts for sample in samples.values())
     yield "parse jobs", f"{chunks + len({files.ligands for files in controls}):,}"
-    yield "pocket jobs", f"{len(plan.pockets) + len(plan.variants):,}"
+    yield "pocket jobs", f"{len(plan.pockets) + len(plan.controls.variants):,}"
     chain = ", ".join(stage.name for stage in screen(plan.settings.search))
     yield f"chunk jobs ({chain})", f"{chunks * len(plan.pockets) + len(controls):,}"
     yield "of these for controls, which come first", f"{len(controls):,}"
@@ -430,7 +431,7 @@ def _sum(
         yield "of it docked poses, which 'docked_poses: drop' saves", f"{between / 1e9:,.2f}"
     # A job of `parse` requests less.
     parts = ((name, chunk) for name in samples for chunk in plan.chunks(name))
-    asked = max(plan.screen_memory(*part) for part in parts)
+    asked = max(plan.resources.screen_memory(*part) for part in parts)
     yield "memory that a chunk job requests, GB", f"{asked / 1000:,.1f}"
 
 
@@ -475,7 +476,7 @@ def _stale_list(plan: Workplan, folder: Path) -> Iterator[str]:
 def _lost(plan: Workplan, folder: Path, command: str) -> Iterator[str]:
     """Files of an earlier run that are not there, or no longer as it wrote them."""
     try:
-        lost = plan.lost(folder)
+        lost = EarlierRun(plan, folder).lost()
     except InputError:  # the list of parts is damaged, as said above
         return
     for file, how in lost[:LOST]:

@@ -20,6 +20,7 @@ from types import FrameType
 from typing import Any
 
 from ligen_py import cli, granted
+from ligen_py.campaign.earlier import EarlierRun
 from ligen_py.chain import PART, STAGES
 from ligen_py.config_checks import WRITTEN, check_apart, check_machine, checked
 from ligen_py.ending import PART_OF, this_process
@@ -159,18 +160,18 @@ def _run(options: argparse.Namespace) -> None:
         check_machine(plan)
     _require_writable(folder)
     if not (NO_RUN - DRY_RUN) & set(options.flags):
-        plan.require_networks(folder)
+        EarlierRun(plan, folder).require_networks()
     if not {*NO_RUN - DRY_RUN, "-F", "--forceall"} & set(options.flags):
         require_records(folder)
     if not NO_RUN & set(options.flags):
         require_past(folder)
         try:
-            lost = plan.lost(folder)
+            lost = EarlierRun(plan, folder).lost()
         except InputError as error:
             raise InputError(f"{error}; delete it and type the same command again") from error
         for file, how in lost[:LOST]:
             log.warning("%s %s; it is made again", file, how)
-        if others := plan.targets_before(folder):
+        if others := EarlierRun(plan, folder).other_targets():
             log.warning(
                 "%s: is of a campaign with other targets (%s), whose ranking and exported files "
                 "this one replaces; name another folder by --directory to keep them",

@@ -217,7 +217,7 @@ def _put_pocket(plan: Workplan, pocket: Pocket, folder: Path, redock: bool) -> N
 
     InputError where the reference ligand is to be docked and its bonds are not known.
     """
-    if redock and plan.control(pocket.name) is None:
+    if redock and plan.controls.library(pocket.name) is None:
         raise InputError(
             "redock: needs a reference ligand whose bond orders are known: give its SDF, MOL or "
             "MOL2 file as site, not a name in the structure or a PDB file"

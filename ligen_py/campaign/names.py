@@ -74,10 +74,11 @@ def _check_pockets(plan: "Workplan") -> None:
             raise InputError(
                 f"{target}: '{name}' is the name of two targets, sites or conformations; rename one"
             )
+    variants = plan.controls.variants
     for name in names:
-        if name in plan.variants:
+        if name in variants:
             raise InputError(
-                f"{plan.config.place('targets')}: '{name}' is also what '{plan.variants[name][0]}' "
+                f"{plan.config.place('targets')}: '{name}' is also what '{variants[name][0]}' "
                 "is called where controls try other waters; rename one"
             )
     _check_exported(plan)

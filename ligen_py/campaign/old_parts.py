@@ -47,7 +47,7 @@ def old_parts(plan: Workplan, results: Path) -> Iterator[OldParts]:
 
 def _others(plan: Workplan, results: Path) -> Iterator[Path]:
     """Pockets, controls and comparisons with anti-targets that the campaign has no longer."""
-    pockets = plan.every_pocket | plan.variants
+    pockets = plan.every_pocket | plan.controls.variants
     yield from sorted(p for p in (results / "pockets").glob("*.h5") if p.stem not in pockets)
     controls = (results / "controls").glob("*")
     yield from sorted(p for p in controls if p.is_dir() and p.name not in plan.ranked)
@@ -73,7 +73,7 @@ def _part_files(plan: Workplan, results: str) -> set[Path]:
     """The files of all parts: of libraries, of controls, of searches."""
     parts = [*plan.manifest(results).parts]
     for target in plan.ranked:
-        parts += [files for *_, files in plan.control_parts(target)]
+        parts += [files for *_, files in plan.controls.parts(target)]
     found = {getattr(part, kind) for part in parts for kind in FILES if kind != "pocket"}
     for search in plan.searches.selective:
         place = {"library": f"{BEST}{search}", "chunk": "1-of-1"}

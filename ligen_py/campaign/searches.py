@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ligen_py.campaign.names import ANTI
+from ligen_py.campaign.sections import narrowed
 from ligen_py.chain import BEST, SEQUENCES, STAGES
 from ligen_py.sequences.genome import files_of
 from ligen_py.sequences.guides import found_from, read_cas_offinder
@@ -246,8 +247,7 @@ class Searches:
     @staticmethod
     def _own(rule: str, settings: Section, **other: Any) -> Section:
         """Of a search's settings those of one stage, some with other values."""
-        model = SEQUENCES[rule].settings
-        return model(**settings.model_dump(include=set(model.model_fields)) | other)
+        return narrowed(settings, SEQUENCES[rule].settings, **other)
 
     def reported(self, results: str) -> list[str]:
         """The files of searches that the report shows."""

@@ -5,7 +5,8 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 
-from ligen_py.campaign.workplan import Part, Workplan
+from ligen_py.campaign.parts import Part
+from ligen_py.campaign.workplan import Workplan
 from ligen_py.chain import FILES, writer
 from ligen_py.errors import InputError
 from ligen_py.provenance import file_digest

@@ -22,8 +22,8 @@ def unlisted_parts(plan: Workplan, results: Path) -> list[PartFiles]:
     return [
         files.renamed(PLACE, str(results))
         for target in plan.ranked
-        for group, _, files in plan.control_parts(target)
-        if group != "crystal" or files.target in plan.variants
+        for group, _, files in plan.controls.parts(target)
+        if group != "crystal" or files.target in plan.controls.variants
     ]
 
 
@@ -47,11 +47,11 @@ def verdict_faults(plan: Workplan, verdicts: list[Path]) -> Iterator[str]:
     for path in verdicts:
         target, results = path.parent.name, path.parent.parent.parent
         parts: dict[tuple[str, str], list[PartFiles]] = {}
-        for group, form, files in plan.control_parts(target):
+        for group, form, files in plan.controls.parts(target):
             parts.setdefault((form, group), []).append(files.renamed(PLACE, str(results)))
-        inputs = controls.Inputs(target, parts, plan.origin_of_decoys(target))
+        inputs = controls.Inputs(target, parts, plan.controls.origin_of_decoys(target))
         try:
-            verdict = controls.judge(inputs, plan.control_limits(target))
+            verdict = controls.judge(inputs, plan.controls.limits(target))
         except InputError as error:
             yield f"{path}: cannot be made again: {error}"
             continue

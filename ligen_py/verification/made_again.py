@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from ligen_py import granted
-from ligen_py.campaign.workplan import Part as Place
+from ligen_py.campaign.parts import Part as Place
 from ligen_py.campaign.workplan import Workplan
 from ligen_py.chain import STAGES
 from ligen_py.engine.functions.gnina.constants import NETWORKS as FILES

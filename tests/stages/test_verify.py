@@ -778,7 +778,7 @@ def test_the_controls_are_looked_at_too(mini: Mini, capsys: pytest.CaptureFixtur
     verdict = results / "controls/dhfr/controls.json"
     accepted = verdict.with_name("accepted.txt")
     with chdir(mini.folder):
-        flags = shlex.split(plan.control_flags("dhfr"))
+        flags = shlex.split(plan.controls.verdict_flags("dhfr"))
         assert controls.main([*flags, "--output", str(verdict), "--quiet"]) == 0
         flags = ["--verdict", str(verdict), "--below", "warn"]
         assert accept.main([*flags, "--output", str(accepted), "--quiet"]) == 0

@@ -10,7 +10,9 @@ import pytest
 import yaml
 
 from ligen_py.campaign import workplan
-from ligen_py.campaign.workplan import Part, Workplan, stage_environment
+from ligen_py.campaign.earlier import EarlierRun
+from ligen_py.campaign.parts import Part
+from ligen_py.campaign.workplan import Workplan, stage_environment
 from ligen_py.errors import InputError
 from ligen_py.formats import format_of
 from ligen_py.plan import _overridden, _stale_files, _stale_searches, _unused
@@ -70,19 +72,19 @@ def test_a_config_that_a_run_has_kept_is_read_again(folder: Path) -> None:
 def test_a_finished_campaign_knows_what_it_lacks(folder: Path) -> None:
     results = folder / "results"
     plan = Workplan.of(config(), "c.yaml", folder)
-    assert plan.missing(results) == []  # nothing is finished
+    assert EarlierRun(plan, folder).missing() == []  # nothing is finished
     results.mkdir()
     (results / "report.html").touch()
-    missing = plan.missing(results)
+    missing = EarlierRun(plan, folder).missing()
     assert len(missing) == len(set(missing)) == 5 * 4 + 3 + 2 + 2 + 2 * 2
     assert results / "campaign.h5" in missing
     for path in missing:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch()
-    assert plan.missing(results) == []
+    assert EarlierRun(plan, folder).missing() == []
     lost = results / "kept/b/lib/2-of-2.h5"
     lost.unlink()
-    assert plan.missing(results) == [lost]
+    assert EarlierRun(plan, folder).missing() == [lost]
 
 
 def test_a_folder_gives_chunks_file_by_file_and_another_file_changes_none(folder: Path) -> None:
@@ -200,7 +202,7 @@ def test_a_reference_ligand_with_bond_orders_is_a_control(name: str, folder: Pat
     (folder / name).write_text("x")
     targets = {"a": {"receptor": "r.pdb", "site": {"ligand": name}}}
     plan = Workplan.of(config(targets=targets), "c.yaml", folder)
-    assert plan.control("a") == "control-a"
+    assert plan.controls.library("a") == "control-a"
     assert plan.source("control-a", "1-of-1") == folder / name
 
 
@@ -214,42 +216,42 @@ def test_memory_grows_with_the_records_of_a_chunk_and_the_processes(
         "large": {"file": "large.smi", "chunk_size": 200_000},
     }
     plan = Workplan.of(config(libraries=libraries), "c.yaml", folder)
-    assert plan.parse_memory("few", "1-of-1", 1) == 2125
-    assert plan.parse_memory("few", "1-of-1", 16) == 4000
-    assert plan.screen_memory("few", "1-of-1") == 8000
-    assert plan.parse_memory("large", "2-of-4", 8) == 3000 + 5000
-    assert plan.screen_memory("large", "2-of-4") == 2000 + 20_000
+    assert plan.resources.parse_memory("few", "1-of-1", 1) == 2125
+    assert plan.resources.parse_memory("few", "1-of-1", 16) == 4000
+    assert plan.resources.screen_memory("few", "1-of-1") == 8000
+    assert plan.resources.parse_memory("large", "2-of-4", 8) == 3000 + 5000
+    assert plan.resources.screen_memory("large", "2-of-4") == 2000 + 20_000
     for poses, restarts, share in ((512, 2048, 2), (0, 1024, 4), (512, 128, 1), (128, 2048, 1)):
         dock = plan.settings.dock.model_copy(
             update={"max_num_poses": poses, "num_restart": restarts}
         )
         more = replace(plan, settings=plan.settings.model_copy(update={"dock": dock}))
-        assert more.screen_memory("large", "2-of-4") == 2000 + share * 20_000
+        assert more.resources.screen_memory("large", "2-of-4") == 2000 + share * 20_000
     for runs, restarts, poses in ((20, 0, 256), (2560, 0, 2560), (256, 4096, 512), (256, 64, 320)):
         given = {"runs": runs, "restarts": restarts}
         by_lga = config(libraries=libraries, search="lga", lga=given, dock={"max_num_poses": 1024})
         more = Workplan.of(by_lga, "c.yaml", folder)
-        assert more.screen_memory("large", "2-of-4") == 2000 + poses / 256 * 20_000
-    assert plan.report_memory() == 4000 + 320  # two targets
-    assert plan.aggregate_minutes() == 240
+        assert more.resources.screen_memory("large", "2-of-4") == 2000 + poses / 256 * 20_000
+    assert plan.resources.report_memory() == 4000 + 320  # two targets
+    assert plan.resources.aggregate_minutes() == 240
     libraries["large"]["chunks"] = 4
     del libraries["large"]["chunk_size"]
     both = Workplan.of(config(libraries=libraries, duplicates="campaign"), "c.yaml", folder)
-    assert both.parse_memory("large", "4-of-4", 8) == 3000 + 5000 + 60
+    assert both.resources.parse_memory("large", "4-of-4", 8) == 3000 + 5000 + 60
     (folder / "parsed").mkdir()
     with (folder / "parsed" / "1-of-2.h5").open("wb") as file:
         file.truncate(9000 * 200_000)
     chunk = ParsedChunk(folder / "parsed" / "1-of-2.h5", "1-of-2.h5")
     monkeypatch.setattr(workplan, "parsed_chunks", lambda _: {"1-of-2": chunk})
     parsed = Workplan.of(config(libraries={"lib": {"parsed": "parsed"}}), "c.yaml", folder)
-    assert parsed.screen_memory("lib", "1-of-2") == 2000 + 20_000
-    assert parsed.report_memory() == 4000 + 80
+    assert parsed.resources.screen_memory("lib", "1-of-2") == 2000 + 20_000
+    assert parsed.resources.report_memory() == 4000 + 80
     with (folder / "parsed" / "1-of-2.h5").open("wb") as file:
         file.truncate(9000 * 500_000_000)
     parsed = Workplan.of(config(libraries={"lib": {"parsed": "parsed"}}), "c.yaml", folder)
-    assert parsed.aggregate_minutes() == 1000
+    assert parsed.resources.aggregate_minutes() == 1000
     # Of what an anti-target's search will choose, nothing is known yet.
-    assert plan.screen_memory("best-of-a", "1-of-1") == 8000
+    assert plan.resources.screen_memory("best-of-a", "1-of-1") == 8000
 
 
 def test_too_many_parts_are_a_sentence(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -267,7 +269,7 @@ def test_paths_have_no_repeats(folder: Path) -> None:
 def test_a_reference_without_bond_orders_makes_no_control(folder: Path) -> None:
     targets = {"a": {"receptor": "r.pdb", "site": {"ligand": "l.pdb"}}}
     plan = Workplan.of(config(targets=targets), "c.yaml", folder)
-    assert plan.control("a") is None
+    assert plan.controls.library("a") is None
     assert {part.library for part in plan.parts()} == {"lib"}
     # Scripts for viewers find it in the manifest all the same.
     assert {part.crystal for part in plan.manifest("results").parts} == {folder / "l.pdb"}
@@ -344,7 +346,11 @@ def test_sites_and_conformations_are_pockets_of_their_own(folder: Path) -> None:
         "--assembly 1 --cofactors '{}' --cavity 2 --site-size 20.0 18.0 22.0 --radius"
     )
     assert plan.named_files("t.one.shut") == [folder / "l.sdf"]
-    assert plan.control("t.one.shut") == plan.control("t.one.open") == "control-t.one"
+    assert (
+        plan.controls.library("t.one.shut")
+        == plan.controls.library("t.one.open")
+        == "control-t.one"
+    )
     table = folder / "m.tsv"
     table.write_text(plan.manifest("results").text(), encoding="utf-8")
     manifest = read_manifest(table)
@@ -572,7 +578,7 @@ def test_lost_tables_of_searches_are_made_again(sequences: Path) -> None:
     (sequences / "results").mkdir()
     (sequences / "results" / "report.html").touch()
     results = sequences / "results"
-    lost = {str(path.relative_to(results)) for path in plan.missing(results)}
+    lost = {str(path.relative_to(results)) for path in EarlierRun(plan, sequences).missing()}
     assert {
         "homologs/s/found/hits.tsv",
         "offtargets/o/found/counts.tsv",
@@ -745,7 +751,7 @@ def test_scores_of_networks_are_not_replaced_by_scores_without(
     monkeypatch.setattr("ligen_py.paths.find_spec", lambda name: None)
     plan = Workplan.of(config(effort="thorough"), "c.yaml", folder)
     assert "are not installed, so energies alone do; install them with" in plan.without_networks
-    plan.require_networks(folder)
+    EarlierRun(plan, folder).require_networks()
     scores = folder / "results/scores/b/lib"
     energies = ScoreSettings(functions=("vina", "ad4", "xscore"))
     networks = ScoreSettings(functions=("vina", "gnina"))
@@ -754,34 +760,34 @@ def test_scores_of_networks_are_not_replaced_by_scores_without(
             pass
         os.utime(scores / f"{name}.h5", (time, time))
     with pytest.raises(InputError, match="was scored with gnina's networks, which are not") as said:
-        plan.require_networks(folder)
+        EarlierRun(plan, folder).require_networks()
     wish = config(effort="thorough", score={"functions": ["vina", "ad4", "xscore"]})
     assert "'score: {functions: [vina, ad4, xscore]}'" in str(said.value)
     for asked in (wish, config()):
         other = Workplan.of(asked, "c.yaml", folder)
         assert other.without_networks == ""
-        other.require_networks(folder)
+        EarlierRun(other, folder).require_networks()
     os.truncate(scores / "1-of-2.h5", 100)  # a run makes it again
-    plan.require_networks(folder)
+    EarlierRun(plan, folder).require_networks()
     monkeypatch.setenv("LIGEN_NETWORKS", str(folder))
     assert not Workplan.of(config(effort="thorough"), "c.yaml", folder).lacks_networks
 
 
 def test_results_of_other_targets_are_told(folder: Path) -> None:
     plan = Workplan.of(config(), "c.yaml", folder)
-    assert plan.targets_before(folder) == []
+    assert EarlierRun(plan, folder).other_targets() == []
     (folder / "results").mkdir()
     manifest = folder / "results" / "manifest.tsv"
     manifest.write_text(plan.manifest(str(folder / "results")).text())
-    assert plan.targets_before(folder) == []
+    assert EarlierRun(plan, folder).other_targets() == []
     other = Workplan.of(config(targets={"c": config()["targets"]["b"]}), "c.yaml", folder)
-    assert other.targets_before(folder) == ["a", "b"]
+    assert EarlierRun(other, folder).other_targets() == ["a", "b"]
     both = Workplan.of(
         config(targets={**config()["targets"], "c": config()["targets"]["b"]}), "c.yaml", folder
     )
-    assert both.targets_before(folder) == []
+    assert EarlierRun(both, folder).other_targets() == []
     fewer = Workplan.of(config(targets={"b": config()["targets"]["b"]}), "c.yaml", folder)
-    assert fewer.targets_before(folder) == ["a"]
+    assert EarlierRun(fewer, folder).other_targets() == ["a"]
 
 
 def test_a_damaged_file_stops_no_plan(folder: Path) -> None:
@@ -818,17 +824,17 @@ def test_what_was_exported_of_its_targets_may_be_lost(folder: Path) -> None:
         {**config(), "targets": {"a": config()["targets"]["a"]}}, "c.yaml", folder
     )
     (results / "manifest.tsv").write_text(earlier.manifest(str(results)).text())
-    for path in earlier.missing(results):
+    for path in EarlierRun(earlier, folder).missing():
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch()
-    assert plan.lost(folder) == []
+    assert EarlierRun(plan, folder).lost() == []
     for name in files:
         (results / "export" / name).unlink()
-    assert [(path.name, how) for path, how in plan.lost(folder)] == [
+    assert [(path.name, how) for path, how in EarlierRun(plan, folder).lost()] == [
         (Path(name).name, "is missing") for name in files[:-1]
     ]
     without = Workplan.of(config(), "c.yaml", folder)
-    assert [path.name for path, _ in without.lost(folder)] == list(files[:2])
+    assert [path.name for path, _ in EarlierRun(without, folder).lost()] == list(files[:2])
 
 
 @pytest.mark.parametrize(
@@ -928,20 +934,20 @@ def test_controls_are_parts_of_their_own(folder: Path) -> None:
     plan = Workplan.of(given, "c.yaml", folder)
     assert plan.ranked == ["a", "b"]
     # `none` is what the campaign does already.
-    assert plan.variants == {"a.waters-near": ("a", "near")}
-    parts = plan.control_parts("a")
+    assert plan.controls.variants == {"a.waters-near": ("a", "near")}
+    parts = plan.controls.parts("a")
     assert [(group, form, files.place) for group, form, files in parts] == [
         *((group, "a", "a") for group in ("crystal", "actives", "decoys")),
         *((group, "waters near", "a.waters-near") for group in ("crystal", "actives", "decoys")),
     ]
     assert parts[4][2].scores == Path("<results>/scores/a.waters-near/actives-of-a/1-of-1.h5")
-    assert plan.control_parts("b") == []
+    assert plan.controls.parts("b") == []
     # They are no part of the ranking.
     every = [part.library for part in plan.parts()]
     assert not {"actives-of-a", "decoys-of-a"} & set(every)
     assert "--waters near" in plan.pocket_flags("a.waters-near")
     assert "--waters none" in plan.pocket_flags("a")
-    assert plan.accept_flags("a") == "--below stop"
+    assert plan.controls.accept_flags("a") == "--below stop"
 
 
 def test_the_report_compares_hits_with_its_references_and_with_actives(folder: Path) -> None:
@@ -956,12 +962,12 @@ def test_the_report_compares_hits_with_its_references_and_with_actives(folder: P
     plan = Workplan.of(given, "c.yaml", folder)
     assert plan.references() == [folder / "more.smi", folder / "known.smi"]
     assert "references" not in plan.report_flags()
-    assert plan.accept_flags("b") == "--below warn"
-    assert plan.is_drawn("decoys-of-a")
-    assert not plan.is_drawn("actives-of-a")
+    assert plan.controls.accept_flags("b") == "--below warn"
+    assert plan.controls.is_drawn("decoys-of-a")
+    assert not plan.controls.is_drawn("actives-of-a")
     assert plan.sources(Part("a", "decoys-of-a", "1-of-1"), "ligands") == []
     given["controls"]["a"]["decoys"] = "known.smi"
-    assert not Workplan.of(given, "c.yaml", folder).is_drawn("decoys-of-a")
+    assert not Workplan.of(given, "c.yaml", folder).controls.is_drawn("decoys-of-a")
 
 
 def test_filters_remove_no_control(folder: Path) -> None:

@@ -64,8 +64,8 @@ ALLOWED = {
     "controls": {*FOR_STAGES, "redocking"},
     "decoys": {*FOR_STAGES, "formats"},
     "run": {
-        *("chain", "cli", "config_checks", "ending", "errors", "granted", "paths", "settings"),
-        "store",
+        *("campaign", "chain", "cli", "config_checks", "ending", "errors", "granted", "paths"),
+        *("settings", "store"),
     },
     "store": {
         *("chain", "ending", "errors", "functions", "provenance", "records", "settings"),

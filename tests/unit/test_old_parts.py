@@ -18,7 +18,7 @@ def campaign(folder: Path, **changes: Any) -> Workplan:
 def write(plan: Workplan, results: Path) -> None:
     """Every file of a campaign's parts, of three bytes each, and some beside them."""
     parts = [*plan.manifest(str(results)).parts]
-    parts += [files for target in plan.ranked for *_, files in plan.control_parts(target)]
+    parts += [files for target in plan.ranked for *_, files in plan.controls.parts(target)]
     files = [str(getattr(part, kind)) for part in parts for kind in ("ligands", "scores", "pocket")]
     for name in (*files, *plan.searches.every_part_file(str(results))):
         path = Path(name.replace("<results>", str(results)))

@@ -19,6 +19,7 @@ from snakemake import workflow
 from snakemake.parser import parse
 from snakemake.sourcecache import LocalSourceFile
 
+from ligen_py.campaign.earlier import EarlierRun
 from ligen_py.campaign.workplan import Workplan
 from ligen_py.records.ledger import Ledger, Reason
 from ligen_py.records.ligands import LIGANDS
@@ -324,7 +325,7 @@ def finished(folder: Path, campaign: dict[str, Any]) -> Workplan:
     others = [Path(name) for name in (*described.final(str(results)), results / "manifest.tsv")]
     others += [results / f".parts-{described.digest[:16]}", results / "export/.exported"]
     others += [results / "controls" / name / "accepted.txt" for name in described.ranked]
-    for path in (*described.missing(results), *others):
+    for path in (*EarlierRun(described, folder).missing(), *others):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch()
     for path in [results, *results.rglob("*")]:
@@ -369,12 +370,15 @@ def test_what_searches_are_made_from_is_made_again_where_it_is_lost(tmp_path: Pa
     }
     described = finished(tmp_path, searches)
     results = tmp_path / "results"
-    assert described.lost(tmp_path) == []
+    assert EarlierRun(described, tmp_path).lost() == []
     database, planes = results / "homologs/p/database.h5", results / "genomes/g"
     database.unlink()
     planes.unlink()
     (results / "manifest.tsv").unlink()
-    assert described.lost(tmp_path) == [(database, "is missing"), (planes, "is missing")]
+    assert EarlierRun(described, tmp_path).lost() == [
+        (database, "is missing"),
+        (planes, "is missing"),
+    ]
     wanted = jobs(snakemake(tmp_path, "--dry-run").stdout)
     assert wanted["database"] == wanted["genome"] == 1
 

@@ -14,6 +14,7 @@ import pytest
 import yaml
 
 from ligen_py import parse, plan
+from ligen_py.campaign.earlier import EarlierRun
 from ligen_py.campaign.workplan import Workplan
 from ligen_py.chain import FILES
 from ligen_py.errors import InputError
@@ -414,7 +415,8 @@ def test_a_part_of_an_earlier_run_is_old_whatever_of_it_changes(tmp_path: Path) 
     part = Mini(tmp_path).run().parts()[0]
 
     def is_old(**changes: dict[str, Any]) -> bool:
-        return Workplan.of(MINI | changes, "c.yaml", tmp_path).is_old(part)
+        plan = Workplan.of(MINI | changes, "c.yaml", tmp_path)
+        return EarlierRun(plan, tmp_path).is_old(part)
 
     assert not is_old()
     assert is_old(dock={"num_iterations": 7})

@@ -6,6 +6,7 @@ import re
 import shlex
 from pathlib import Path
 
+from ligen_py.campaign.earlier import EarlierRun
 from ligen_py.campaign.workplan import Workplan, stage_environment
 from ligen_py.chain import BEST, SEQUENCES, STAGES, screen
 from ligen_py.ending import PART_OF, this_process
@@ -45,6 +46,7 @@ def checked_plan():
 
 
 plan = checked_plan()
+earlier = EarlierRun(plan, Path())
 described = plan.described(Path("results"))
 CHUNK = screen(plan.settings.search)
 # What is known at the start, to be copied: a rule with Python code starts another Snakemake.

@@ -9,7 +9,7 @@ rule of a library reads a verdict; docs/architecture.md says what each way to do
 rule decoys:
     input:
         actives=given(
-            lambda wildcards: plan.resolve(plan.control_of(wildcards.target).actives)
+            lambda wildcards: plan.resolve(plan.controls.of(wildcards.target).actives)
         ),
     output:
         "<results>/controls/{target}/decoys.smi",
@@ -19,9 +19,9 @@ rule decoys:
     conda:
         "../../envs/ligen.yaml"
     params:
-        flags=lambda wildcards: plan.decoys_flags(wildcards.target),
+        flags=lambda wildcards: plan.controls.decoys_flags(wildcards.target),
         contents=lambda wildcards: contents.digest(
-            plan.resolve(plan.control_of(wildcards.target).actives)
+            plan.resolve(plan.controls.of(wildcards.target).actives)
         ),
         code=stage_digest("decoys"),
     message:
@@ -36,7 +36,7 @@ rule decoys:
 
 rule controls:
     input:
-        given(lambda wildcards: plan.control_inputs(wildcards.target)),
+        given(lambda wildcards: plan.controls.verdict_inputs(wildcards.target)),
     output:
         json="<results>/controls/{target}/controls.json",
         text=report(
@@ -51,7 +51,7 @@ rule controls:
     conda:
         "../../envs/ligen.yaml"
     params:
-        flags=lambda wildcards: plan.control_flags(wildcards.target),
+        flags=lambda wildcards: plan.controls.verdict_flags(wildcards.target),
         code=stage_digest("controls"),
     message:
         "Judge the controls of {wildcards.target}"
@@ -73,7 +73,7 @@ rule accept:
     conda:
         "../../envs/ligen.yaml"
     params:
-        flags=lambda wildcards: plan.accept_flags(wildcards.target),
+        flags=lambda wildcards: plan.controls.accept_flags(wildcards.target),
         code=stage_digest("accept"),
     message:
         "Compare the controls of {wildcards.target} with their limits"

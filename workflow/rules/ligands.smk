@@ -30,7 +30,9 @@ rule parse:
     resources:
         mem_mb=seen(
             lambda wildcards, threads, attempt: (
-                plan.parse_memory(wildcards.library, wildcards.chunk, threads)
+                plan.resources.parse_memory(
+                    wildcards.library, wildcards.chunk, threads
+                )
                 * attempt
             )
         ),
@@ -40,7 +42,7 @@ rule parse:
             lambda wildcards: (
                 # What the campaign draws itself, Snakemake compares.
                 ""
-                if plan.is_drawn(wildcards.library)
+                if plan.controls.is_drawn(wildcards.library)
                 else content(plan.source(wildcards.library, wildcards.chunk))
             )
         ),

@@ -68,7 +68,7 @@ rule aggregate:
     threads: 4
     resources:
         mem_mb=lambda wildcards, attempt: 8000 * attempt,
-        runtime=lambda wildcards: plan.aggregate_minutes(),
+        runtime=lambda wildcards: plan.resources.aggregate_minutes(),
     params:
         parts=plan.digest,
         effort=plan.settings.effort,
@@ -127,10 +127,8 @@ BY_NETWORKS = ["--networks {input.networks}"] if JUDGED else []
 # Not every file of this folder is an output that can be asked for. Where one is lost, another input asks
 # for all: by its age, and by its content, since Snakemake takes equal content for unchanged.
 LOST = DRAFTS / "exported_again"
-EXPORTED = plan.exported(Path("results")) if workflow.is_main_process else []
-if EXPORTED and (
-    plan.changed(Path("results")) or not all(path.exists() for path in EXPORTED)
-):
+EXPORTED = earlier.exported() if workflow.is_main_process else []
+if EXPORTED and (earlier.changed() or not all(path.exists() for path in EXPORTED)):
     try:
         write_texts(DRAFTS, {LOST.name: f"{time.time_ns()}\n"})
     except InputError as error:
@@ -219,7 +217,7 @@ rule report:
         "../../envs/ligen.yaml"
     threads: 2
     resources:
-        mem_mb=lambda wildcards, attempt: plan.report_memory() * attempt,
+        mem_mb=lambda wildcards, attempt: plan.resources.report_memory() * attempt,
         runtime=60,
     params:
         flags=lambda wildcards: plan.report_flags(),

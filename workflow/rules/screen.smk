@@ -44,7 +44,8 @@ rule screen:
     resources:
         mem_mb=seen(
             lambda wildcards, attempt: (
-                plan.screen_memory(wildcards.library, wildcards.chunk) * attempt
+                plan.resources.screen_memory(wildcards.library, wildcards.chunk)
+                * attempt
             )
         ),
         runtime=240 if plan.settings.search == "ligen" else 420,

@@ -29,7 +29,7 @@ def recorded():
     """
     try:
         if not workflow.touch:
-            plan.require_networks(Path())
+            earlier.require_networks()
         if not (workflow.dag_settings.forceall or workflow.touch):
             require_records(Path())
     except InputError as error:
@@ -108,7 +108,7 @@ onstart:
             check_apart(plan, Path())
             # Not every target asks for `recorded`.
             if not workflow.touch:
-                plan.require_networks(Path())
+                earlier.require_networks()
             if plan.without_networks:
                 logger.warning(plan.without_networks)
             if workflow.local_exec:
@@ -132,6 +132,6 @@ onstart:
         logger.info,
         shown,
         searches=plan.searches.every_part_file("results"),
-        is_old=plan.is_old,
+        is_old=earlier.is_old,
         marks=[Path("results/.again") / stage.name for stage in CHUNK],
     )
