@@ -64,9 +64,10 @@ ALLOWED = {
     "controls": {*FOR_STAGES, "redocking"},
     "decoys": {*FOR_STAGES, "formats"},
     "run": {
-        *("campaign", "chain", "cli", "config_checks", "ending", "errors", "granted", "paths"),
-        *("settings", "store"),
+        *("campaign", "cli", "config_checks", "ending", "errors", "granted", "paths", "running"),
+        "store",
     },
+    "running": {"chain", "errors", "settings"},
     "store": {
         *("chain", "ending", "errors", "functions", "provenance", "records", "settings"),
         "whole_files",

@@ -13,11 +13,13 @@ import pytest
 import yaml
 from snakemake.cli import parse_args
 
-from ligen_py import run
 from ligen_py.errors import InputError, UsageError
 from ligen_py.paths import profile
 from ligen_py.provenance import Run
 from ligen_py.records.scores import SCORES
+from ligen_py.running.flags import beside_profile, separated
+from ligen_py.running.process import started
+from ligen_py.running.stopped import error_at_the_end, why_stopped
 from ligen_py.settings.score import ScoreSettings
 from ligen_py.store.files.write import new_file
 from tests.workflow import forked
@@ -96,7 +98,7 @@ def test_a_folder_in_use_is_named_in_full(tmp_path: Path, monkeypatch: pytest.Mo
     log.parent.mkdir(parents=True)
     log.write_text("LockException: ... it can be removed with the --unlock argument.\n")
     monkeypatch.chdir(tmp_path)
-    assert run._why(Path(), {}).startswith(f"{tmp_path}: another run works in this folder")
+    assert why_stopped(Path(), {}).startswith(f"{tmp_path}: another run works in this folder")
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGHUP])
@@ -202,7 +204,7 @@ def test_who_ignores_a_signal_goes_on_ignoring_it() -> None:
     """`nohup ligen run` goes on when the terminal closes, from the controls to the libraries."""
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
-        with run._started([sys.executable, "-c", ""], os.environ) as (process, signals):
+        with started([sys.executable, "-c", ""], os.environ) as (process, signals):
             os.kill(os.getpid(), signal.SIGHUP)
             assert process.wait() == 0
         assert signals == []
@@ -301,27 +303,27 @@ def test_what_is_set_for_a_rule_leaves_it_what_the_profile_sets() -> None:
     """`--set-resources screen:runtime=300` took the card away from every job, without a word."""
     words = ["--set-resources=screen:runtime=300", "--set-threads", "screen=4", "-n"]
     words += ["--set-resources", "screen:gpu=2", "parse:mem_mb=9", "--keep-going"]
-    taken = parse_args(run._beside_profile(run._apart(words), profile("slurm")))[1]
+    taken = parse_args(beside_profile(separated(words), profile("slurm")))[1]
     screen = {name: found.raw for name, found in taken.set_resources["screen"].items()}
     assert screen == {"slurm_partition": "gpu", "gpu": 2, "runtime": 300}
     assert taken.set_resources["networks"]["gpu"].value == 1
     assert taken.set_resources["parse"]["mem_mb"].value == 9
     threads = {rule: found.value for rule, found in taken.set_threads.items()}
     assert (threads["screen"], threads["parse"]) == (4, 8)
-    assert run._beside_profile(["-n", "--quiet"], Path("no profile")) == ["-n", "--quiet"]
+    assert beside_profile(["-n", "--quiet"], Path("no profile")) == ["-n", "--quiet"]
 
 
 def test_what_is_added_to_a_profile_asks_for_one_that_can_be_read(tmp_path: Path) -> None:
     words = ["--set-threads", "screen=4"]
     (tmp_path / "profile.yaml").write_text("set-threads: [")
     with pytest.raises(InputError, match=f"{tmp_path / 'profile.yaml'}: line 1, .*not YAML"):
-        run._beside_profile(words, tmp_path)
+        beside_profile(words, tmp_path)
     later = tmp_path / "profile.v9+.yaml"
     later.write_text("__use_yte__: true")
     with pytest.raises(UsageError, match=re.escape(f"{later}: is a template; write there what")):
-        run._beside_profile(words, tmp_path)
+        beside_profile(words, tmp_path)
     later.write_text("set-threads: [parse=3]\nset-resources:\n")
-    assert run._beside_profile(words, tmp_path) == ["--set-threads", "parse=3", "screen=4"]
+    assert beside_profile(words, tmp_path) == ["--set-threads", "parse=3", "screen=4"]
 
 
 BY_SLURM = """\
@@ -357,7 +359,7 @@ def test_why_slurm_ended_a_job_is_said(tmp_path: Path, state: str, words: str, c
     log = tmp_path / ".snakemake" / "log" / "now.snakemake.log"
     log.parent.mkdir(parents=True)
     log.write_text(BY_SLURM.format(state=state, words=words))
-    said = run._why(tmp_path, {})
+    said = why_stopped(tmp_path, {})
     assert said.startswith(f"screen: Slurm ended job 9 as {state}: ")
     assert cure in said
     assert said.endswith(" (log: /c/.snakemake/slurm_logs/9.log)")
@@ -391,12 +393,12 @@ def test_why_slurm_takes_no_job_is_said(tmp_path: Path, said: str, why: str) -> 
     log = tmp_path / ".snakemake" / "log" / "now.snakemake.log"
     log.parent.mkdir(parents=True)
     log.write_text(NOT_TAKEN.format(said=said))
-    found = run._why(tmp_path, {})
+    found = why_stopped(tmp_path, {})
     assert found.startswith(f"screen: Slurm refused the job: {why}; correct the profile, or ")
     assert found.endswith(f" (log: {log})")
     # A job that was taken when it was tried again.
     log.write_text(log.read_text() + BY_SLURM.format(state="TIMEOUT", words="failed, "))
-    assert run._why(tmp_path, {}).startswith("screen: Slurm ended job 9 as TIMEOUT: ")
+    assert why_stopped(tmp_path, {}).startswith("screen: Slurm ended job 9 as TIMEOUT: ")
 
 
 def test_a_job_that_ended_by_itself_on_the_cluster_is_named_with_its_log(tmp_path: Path) -> None:
@@ -407,7 +409,7 @@ def test_a_job_that_ended_by_itself_on_the_cluster_is_named_with_its_log(tmp_pat
         path.parent.mkdir(parents=True)
     stage.write_text("9 ligands docked\n")
     log.write_text(BY_SLURM.format(state="FAILED", words="failed, "))
-    said = run._why(tmp_path, {})
+    said = why_stopped(tmp_path, {})
     assert said.startswith("screen ended without an error message, ")
     assert said.endswith(f"; its last line: 9 ligands docked (log: {stage})")
 
@@ -428,5 +430,5 @@ def test_a_job_that_ended_by_itself_on_the_cluster_is_named_with_its_log(tmp_pat
 def test_the_error_at_the_end_of_a_log(tmp_path: Path, log: str, words: str) -> None:
     path = tmp_path / "dock.log"
     path.write_text(log)
-    assert run._error_at_the_end(path).startswith(words)
-    assert bool(run._error_at_the_end(path)) == bool(words)
+    assert error_at_the_end(path).startswith(words)
+    assert bool(error_at_the_end(path)) == bool(words)

@@ -1,0 +1,1 @@
+"""How `ligen run` runs Snakemake: its flags, its process, why it stopped."""
