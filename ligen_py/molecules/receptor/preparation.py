@@ -13,19 +13,10 @@ from ligen_py.errors import InputError
 from ligen_py.functions import all_types, load_types
 from ligen_py.molecules.elements import BOND_TOLERANCE, COVALENT_RADIUS, METALS
 from ligen_py.molecules.receptor import protonation
-from ligen_py.molecules.receptor.charges import (
-    RING_NITROGENS,
-    Charged,
-    Heavy,
-    Template,
-    as_given,
-    charge,
-    cofactor,
-    metal_type,
-    of_molecule,
-    reach,
-)
+from ligen_py.molecules.receptor.charges import Charged, charge
 from ligen_py.molecules.receptor.cofactors import smiles_of
+from ligen_py.molecules.receptor.heavy import Heavy
+from ligen_py.molecules.receptor.hydrogens import reach
 from ligen_py.molecules.receptor.inspection import (
     BY_SMILES,
     FREE_ACID,
@@ -35,6 +26,7 @@ from ligen_py.molecules.receptor.inspection import (
     describe,
     inspect,
 )
+from ligen_py.molecules.receptor.metals import metal_type
 from ligen_py.molecules.receptor.perception import perceive
 from ligen_py.molecules.receptor.selection import (
     LINKS,
@@ -47,7 +39,9 @@ from ligen_py.molecules.receptor.selection import (
     near_pairs,
 )
 from ligen_py.molecules.receptor.site import Site, locate
+from ligen_py.molecules.receptor.states import RING_NITROGENS
 from ligen_py.molecules.receptor.structure import OTHER, read_atoms
+from ligen_py.molecules.receptor.templates import Template, as_given, cofactor, of_molecule
 from ligen_py.molecules.residues import SAME_AS
 from ligen_py.molecules.typing.input import ReceptorAtoms
 from ligen_py.molecules.typing.xscore_cofactors import cofactor_types, with_hydrogens

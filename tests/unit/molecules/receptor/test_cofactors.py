@@ -11,9 +11,11 @@ from rdkit.Chem import rdDistGeom
 
 from ligen_py.errors import InputError
 from ligen_py.molecules.receptor import preparation as receptor
-from ligen_py.molecules.receptor.charges import Heavy, as_given, charge, cofactor, of_molecule
+from ligen_py.molecules.receptor.charges import charge
 from ligen_py.molecules.receptor.cofactors import TABLE, known, molecule, placed, smiles_of
+from ligen_py.molecules.receptor.heavy import Heavy
 from ligen_py.molecules.receptor.site import site_of_ligand
+from ligen_py.molecules.receptor.templates import as_given, cofactor, of_molecule
 from ligen_py.molecules.typing.xscore_cofactors import with_hydrogens
 from ligen_py.molecules.typing.xscore_residues import receptor_type, typed
 from ligen_py.records.functions.ad4 import Ad4Type

@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ligen_py.molecules.receptor.charges import METAL, WATER
+from ligen_py.molecules.receptor.charges import WATER
+from ligen_py.molecules.receptor.metals import METAL
 from ligen_py.molecules.receptor.preparation import Prepared, open_structure, prepare
 from ligen_py.molecules.receptor.site import site_of_ligand
 from ligen_py.records.functions.ad4 import Ad4Type

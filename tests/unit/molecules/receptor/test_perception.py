@@ -14,12 +14,12 @@ from rdkit.Chem import rdDistGeom, rdForceFieldHelpers, rdMolHash
 from ligen_py.molecules.elements import BOND_TOLERANCE, COVALENT_RADIUS, METALS
 from ligen_py.molecules.ligands.protonation import neutral
 from ligen_py.molecules.receptor import preparation
-from ligen_py.molecules.receptor.charges import amino_acid, of_molecule
 from ligen_py.molecules.receptor.cofactors import known
 from ligen_py.molecules.receptor.inspection import NO_TEMPLATE
 from ligen_py.molecules.receptor.perception import _matching, perceive
 from ligen_py.molecules.receptor.preparation import Prepared, open_structure, prepare
 from ligen_py.molecules.receptor.site import site_at, site_of_ligand
+from ligen_py.molecules.receptor.templates import amino_acid, of_molecule
 from ligen_py.molecules.typing.gasteiger import gasteiger
 from ligen_py.records.functions.ad4 import Ad4Type
 from ligen_py.settings.pocket import PocketSettings, Structure
