@@ -1,17 +1,14 @@
 """How far a campaign is: records done, rate, time left, what became of the others.
 
-Reads the manifest and whatever ligands and scores files exist. The workflow starts `follow` by
-itself: bars on a terminal, else a line a minute in Snakemake's log, and one in logs/progress.log in
-both cases. By hand:
+Reads the manifest and whatever ligands and scores files exist. The workflow shows it by itself
+(`ligen_py.follow`). By hand:
 
     ligen progress results/manifest.tsv
 """
 
 import argparse
-import atexit
 import math
 import sys
-import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -19,7 +16,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -35,8 +31,6 @@ from ligen_py.store.files.read import read_columns, searched
 from ligen_py.summary.table import cut, readable
 
 MINUTE = 60.0
-GLANCE = 5.0
-"""Seconds between two looks where bars show them."""
 
 
 @dataclass(frozen=True)
@@ -302,178 +296,6 @@ def _column(path: Path, kind: Kind, name: str) -> np.ndarray:
 def _span(seconds: float) -> str:
     minutes = round(seconds / MINUTE)
     return f"{minutes // 60} h {minutes % 60:02d} min" if minutes >= 60 else f"{minutes} min"
-
-
-class Bars:
-    """Parts and records as two bars at the foot of a terminal; other lines scroll above them."""
-
-    def __init__(self, streams: Sequence[Any] = (), console: Any = None) -> None:
-        """`streams` are log handlers that write to the terminal: from now on above the bars."""
-        from rich import progress as rich  # comes with the workflow
-
-        self._bars = rich.Progress(
-            rich.TextColumn("{task.description}"),
-            rich.BarColumn(),
-            rich.TextColumn("{task.fields[words]}"),
-            console=console,
-        )
-        # A row appears when there is something to show in it.
-        self._parts, self._records, self._searches = (
-            self._bars.add_task(row, total=None, words="", visible=False)
-            for row in ("parts", "records", "searches")
-        )
-        self._streams = [(handler, handler.stream) for handler in streams]
-        self._bars.start()
-        for handler, _ in self._streams:
-            handler.setStream(sys.stderr)
-
-    def show_searches(self, done: int, of: int) -> None:
-        """Draw how many parts of searches are done."""
-        words = f"{done} of {of} parts"
-        self._bars.update(self._searches, completed=done, total=of, words=words, visible=True)
-
-    def show(self, state: State) -> None:
-        """Draw a new state."""
-        about = "" if state.exact else "about "
-        words = (f"{state.parts} of {state.all_parts}", state.speed)
-        self._bars.update(
-            self._parts,
-            completed=state.parts,
-            total=state.all_parts,
-            words="; ".join(filter(None, words)),
-            visible=True,
-        )
-        self._bars.update(
-            self._records,
-            completed=state.records,
-            total=state.all_records or None,
-            visible=True,
-            words="; ".join(
-                filter(
-                    None,
-                    (
-                        f"{state.records} of {about}{state.all_records:.0f}",
-                        state.losses,
-                        state.best,
-                    ),
-                )
-            ),
-        )
-
-    def stop(self) -> None:
-        """Leave the bars as they are, and give the terminal back."""
-        self._bars.stop()
-        for handler, stream in self._streams:
-            handler.setStream(stream)
-
-
-def follow(
-    manifest: Path,
-    log: Path,
-    report: Callable[[str], object],
-    streams: Sequence[Any] = (),
-    pause: float = MINUTE,
-    searches: Sequence[str | Path] = (),
-    is_old: Callable[[PartFiles], bool] | None = None,
-    marks: Sequence[Path] = (),
-) -> None:
-    """Start to report how far a campaign is, until this process ends.
-
-    On a terminal bars show it, if `streams` names the log handlers that write there; else a line
-    goes to `report` once a `pause` (seconds). A line a `pause` goes to the end of `log` in both
-    cases, and one at the end. `searches` are the files of all parts of searches of sequences;
-    `is_old` and `marks` are those of `Progress`. A campaign never stops because of this.
-    """
-    bars = Bars(streams) if streams and sys.stderr.isatty() else None
-    follower = _Follower(manifest, log, report, pause, searches, bars, is_old, marks)
-    threading.Thread(target=follower.run, daemon=True, name="progress").start()
-    atexit.register(follower.finish)
-
-
-class _Follower:
-    """Looks at a campaign from a thread, and once more at the end; see `follow`."""
-
-    def __init__(
-        self,
-        manifest: Path,
-        log: Path,
-        report: Callable[[str], object],
-        pause: float,
-        searches: Sequence[str | Path],
-        bars: Bars | None,
-        is_old: Callable[[PartFiles], bool] | None,
-        marks: Sequence[Path],
-    ) -> None:
-        # What runs at the end may find itself in another folder.
-        self._here = here = Path.cwd()
-        self._is_old, self._marks = is_old, [here / mark for mark in marks]
-        self._manifest, self._log = here / manifest, here / log
-        self._searched = [here / path for path in searches]
-        self._report, self._pause, self._bars = report, pause, bars
-        self._lock = threading.Lock()
-        self._known: tuple[int, int] | None = None
-        self._progress: Progress | None = None
-
-    def _state(self, at_end: bool) -> State | None:
-        """What is finished of the screens; a list of parts that was made again is read again."""
-        with self._lock:
-            if self._manifest.exists():
-                status = self._manifest.stat()
-                found = status.st_ino, status.st_mtime_ns
-                if found != self._known:
-                    self._known = found
-                    parts = read_manifest(self._manifest).parts
-                    moved = Manifest(tuple(part.moved(self._here) for part in parts))
-                    expected = Expected.read(self._here)
-                    self._progress = Progress(
-                        moved, expected=expected, is_old=self._is_old, marks=self._marks
-                    )
-            return self._progress.look(at_end) if self._progress else None
-
-    def _look(self, at_end: bool = False) -> str:
-        """Count what is finished; the line is empty before there is anything to count."""
-        state = self._state(at_end)
-        done, count = sum(path.exists() for path in self._searched), len(self._searched)
-        if self._bars and state:
-            self._bars.show(state)
-        if self._bars and count:
-            self._bars.show_searches(done, count)
-        words = f"{done} of {count} parts of searches" if count else ""
-        return "; ".join(filter(None, (str(state) if state else "", words)))
-
-    def run(self) -> None:
-        """Look again and again; a thread does so until the program ends."""
-        written = -math.inf
-        while True:
-            line = ""
-            try:
-                line = self._look()
-                if line and time.monotonic() - written >= self._pause:
-                    written = time.monotonic()
-                    _append(self._log, line)
-                    if not self._bars:
-                        self._report(line)
-            except (InputError, OSError) as error:
-                # A run deletes what it makes again, perhaps while it is read here.
-                if not isinstance(error.__cause__ or error, FileNotFoundError):
-                    self._report(f"progress: {error}")
-            often = min(self._pause, GLANCE) if self._bars else self._pause
-            time.sleep(often if line else min(self._pause, 1.0))
-
-    def finish(self) -> None:
-        """Write the last line, and leave the terminal to others."""
-        # A file that is read here for the first time needs threads, which Python starts no more.
-        with suppress(InputError, OSError, RuntimeError):
-            if line := self._look(at_end=True):
-                _append(self._log, line)
-        if self._bars:
-            self._bars.stop()
-
-
-def _append(log: Path, line: str) -> None:
-    log.parent.mkdir(parents=True, exist_ok=True)
-    with log.open("a", encoding="utf-8") as stream:
-        stream.write(f"{time.strftime('%Y-%m-%d %H:%M')}  {line}\n")
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -99,6 +99,7 @@ ALLOWED = {
     "doctor": {"cli", "engine", "errors", "granted", "molecules", "opencl", "paths"},
     "tune": {"cli", "engine", "errors", "opencl", "records", "settings", "store"},
     "progress": {"cli", "errors", "records", "store", "summary"},
+    "follow": {"errors", "progress", "store"},
     "library_sample": {*FOR_STAGES, "campaign", "chain", "formats"},
     "plan": {
         *FOR_STAGES,

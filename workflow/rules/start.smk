@@ -7,7 +7,7 @@ from contextlib import suppress
 
 from ligen_py.ending import end_with
 from ligen_py.errors import DeviceError, UsageError
-from ligen_py.progress import follow
+from ligen_py.follow import Running, follow
 from ligen_py.store.campaign.contents import require_records
 from ligen_py.store.files.text import write_texts
 from snakemake.logging import logger
@@ -126,12 +126,10 @@ onstart:
     shown = [
         one for one in logger.handlers if getattr(one, "stream", None) is sys.stderr
     ]
-    files = Path("results/manifest.tsv"), Path("logs/progress.log")
-    follow(
-        *files,
-        logger.info,
-        shown,
+    running = Running(
+        Path("results/manifest.tsv"),
         searches=plan.searches.every_part_file("results"),
         is_old=earlier.is_old,
         marks=[Path("results/.again") / stage.name for stage in CHUNK],
     )
+    follow(running, Path("logs/progress.log"), logger.info, shown)
