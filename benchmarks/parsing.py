@@ -37,7 +37,7 @@ from benchmarks.leaving import in_words
 from ligen_py.cli import at_least
 from ligen_py.molecules.library.parsing import parse
 from ligen_py.molecules.library.reading import WHOLE, records
-from ligen_py.molecules.ligands import preparation, protonation, standardising
+from ligen_py.molecules.ligands import pka, pka_table, preparation, protonation, standardising
 from ligen_py.molecules.ligands.preparation import prepare, prepare_together
 from ligen_py.molecules.stored import stored
 from ligen_py.molecules.workers import BATCH
@@ -50,8 +50,8 @@ STEPS: tuple[tuple[str, Any, str], ...] = (
     ("  where a rule applies", standardising.chembl, "normalize_mol"),
     ("canonical SMILES", preparation, "canonical_smiles"),
     ("protonate", preparation, "protonating"),
-    ("  find groups, their pKa", protonation, "_sites"),
-    ("    surroundings of atoms", protonation, "surroundings"),
+    ("  find groups, their pKa", protonation, "titrating"),
+    ("    surroundings of atoms", pka, "surroundings"),
     ("  populations", protonation, "populations"),
     ("stereoisomers", preparation, "stereoisomers"),
     ("hydrogens", preparation, "_full"),
@@ -156,7 +156,7 @@ def rdkit(library: Sequence[Any]) -> dict[str, float]:
     least("neutralise charges", rdMolStandardize.Uncharger(canonicalOrder=True).uncharge, bare)
     smiles = least("canonical SMILES", Chem.MolToSmiles, bare)
     least("read a SMILES", Chem.MolFromSmiles, smiles)
-    patterns = [family.pattern for family in protonation.families()]
+    patterns = [family.pattern for family in pka_table.families()]
     name = f"match all {len(patterns)} patterns of pKa"
     least(name, lambda mol: [mol.HasSubstructMatch(pattern) for pattern in patterns], bare)
     least("Gasteiger charges", rdPartialCharges.ComputeGasteigerCharges, full)

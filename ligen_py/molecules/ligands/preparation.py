@@ -44,7 +44,8 @@ from ligen_py.molecules.ligands.drawn import (
     without_datives,
 )
 from ligen_py.molecules.ligands.filters import objection, properties
-from ligen_py.molecules.ligands.protonation import families, protonating, substituents
+from ligen_py.molecules.ligands.pka_table import families, substituents
+from ligen_py.molecules.ligands.protonation import protonating
 from ligen_py.molecules.ligands.rotatable_bonds import heavy_first, rotatable_bonds
 from ligen_py.molecules.ligands.rows import State
 from ligen_py.molecules.ligands.shapes import ShapeCache, UnknownShapeError

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from rdkit import Chem
 
-from ligen_py.molecules.ligands.protonation import sites
+from ligen_py.molecules.ligands.pka import sites
 from tests.unit.molecules.ligands.test_protonation import MEASURED, NAMED
 
 FURTHER = (

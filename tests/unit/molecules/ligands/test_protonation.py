@@ -11,19 +11,11 @@ from rdkit import Chem
 from rdkit.Chem import rdDistGeom
 
 from ligen_py.molecules.library.reading import Record
-from ligen_py.molecules.ligands import protonation
+from ligen_py.molecules.ligands import pka
+from ligen_py.molecules.ligands.pka import TitratedMolecule, sites
+from ligen_py.molecules.ligands.pka_table import FAMILIES, SUBSTITUENTS, families, substituents
 from ligen_py.molecules.ligands.preparation import RT, TAUTOMER_COST, prepare
-from ligen_py.molecules.ligands.protonation import (
-    FAMILIES,
-    SUBSTITUENTS,
-    WINDOW,
-    families,
-    neutral,
-    populations,
-    protonated,
-    sites,
-    substituents,
-)
+from ligen_py.molecules.ligands.protonation import WINDOW, neutral, populations, protonated
 from ligen_py.settings.parse import ParseSettings
 
 NAMED = {
@@ -650,7 +642,7 @@ def test_a_sulfoximine_attracts_electrons() -> None:
 def test_rings_of_a_spiro_compound_do_not_multiply_their_ways() -> None:
     """2-Oxa-6-azaspiro[3.3]heptane, and the bridges of quinuclidine, which meet in one atom."""
     for text, far, ways in (("C1NCC12COC2", 4, 2), ("N12CCC(CC1)(CC2)C", 4, 3)):
-        mol = protonation._Molecule(Chem.MolFromSmiles(text))
+        mol = TitratedMolecule(Chem.MolFromSmiles(text))
         nitrogen = mol.element.index(7)
         bonds, found = mol.reach(nitrogen, 4)
         (end,) = [i for i in bonds if bonds[i] == far]
@@ -891,8 +883,8 @@ def test_every_row_takes_an_atom_of_its_example() -> None:
     with FAMILIES.open(newline="") as stream:
         rows = list(csv.DictReader(stream, delimiter="\t", quoting=csv.QUOTE_NONE))
     for row in rows:
-        seen = protonation._Molecule(neutral(Chem.MolFromSmiles(row["example"])))
-        found = protonation._matched(seen, seen.possible())
+        seen = TitratedMolecule(neutral(Chem.MolFromSmiles(row["example"])))
+        found = pka._matched(seen, seen.possible())
         assert row["name"] in {family.name for family, _ in found}, row["example"]
 
 
