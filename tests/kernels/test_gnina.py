@@ -1,6 +1,8 @@
 """The kernels of gnina's networks against their NumPy twin, libmolgrid and PyTorch."""
 
 from collections.abc import Sequence
+from types import SimpleNamespace
+from typing import cast
 
 import numpy as np
 import pytest
@@ -45,6 +47,15 @@ def ensemble(device: Device, networks: list[Network]) -> Ensemble:
     if device.is_simulator:
         pytest.skip("a pose takes the simulator hours")
     return Ensemble(device, networks)
+
+
+def test_kernels_can_number_the_values_of_a_launch_on_many_cores(networks: list[Network]) -> None:
+    handle = SimpleNamespace(max_compute_units=768, global_mem_size=1 << 50)
+    handle.max_mem_alloc_size = handle.global_mem_size
+    device = cast("Device", SimpleNamespace(kind="cpu", handle=handle))
+    widest = (of_device.POOLED + 2) ** 3 * 96  # the first block of `dense`
+    batch = of_device._batch(device, networks)
+    assert batch * widest <= np.iinfo(np.int32).max < (batch + 1) * widest
 
 
 def test_outputs_are_the_twins_and_pytorchs(ensemble: Ensemble, networks: list[Network]) -> None:

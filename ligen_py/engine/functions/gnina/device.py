@@ -16,6 +16,7 @@ from ligen_py.engine.functions.gnina.networks import (
     Pool,
     Step,
     channels,
+    sides,
 )
 from ligen_py.engine.functions.gnina.reference import origin
 from ligen_py.opencl import buffers
@@ -41,6 +42,9 @@ LANES = {"gpu": 1}
 
 BATCH = {"gpu": 256}
 """Poses of a launch by kind of device; else two a core."""
+
+MOST_VALUES = 2**31 - 1
+"""Values of one grid for all poses of a launch: kernels number them by int."""
 
 
 @dataclass(frozen=True)
@@ -221,7 +225,12 @@ def _batch(device: Device, networks: Sequence[Network]) -> int:
     most = max(count for found in networks for count in channels(found))
     pose_bytes = 4 * (POOLED + 2) ** 3 * (CHANNELS + 3 * most)  # about, of all grids
     wanted = BATCH.get(device.kind, 2 * int(device.handle.max_compute_units))
-    return max(1, min(wanted, buffers.budget(device) // pose_bytes))
+    values = max(
+        (side + 2) ** 3 * count
+        for found in networks
+        for side, count in zip(sides(found)[1:], channels(found)[1:], strict=True)
+    )
+    return max(1, min(wanted, buffers.budget(device) // pose_bytes, MOST_VALUES // values))
 
 
 def _room(steps: Sequence[Step], count: int) -> int:
