@@ -5,13 +5,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pyopencl as cl
 import pytest
 
 from ligen_py.engine.offtargets import reference
+from ligen_py.engine.offtargets import search as of_search
 from ligen_py.engine.offtargets.alignment import Bulge, Sites
 from ligen_py.engine.offtargets.results import rows_of
 from ligen_py.engine.offtargets.search import Form, Searcher, joined, pieces, search
@@ -181,6 +182,34 @@ def test_two_workers_on_a_device_do_not_mix_their_arguments(
     genome = written(tmp_path / "genome.fa", records)
     sites, _ = search([device, device], query, genome, form=Form(2, 2, 2, 1, 1, 64))
     assert found(genome, query, sites) == [tuple(row) for row in reference.search(records, query)]
+
+
+def test_where_a_device_fails_the_others_end(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    begun = []
+
+    class Fake:
+        """A device that does a piece a millisecond, but for the second: it fails at its first."""
+
+        piece = 1
+
+        def __init__(self, device: int, query: Query, form: Form | None) -> None:
+            self.device = device
+
+        def search(self, genome: Genome, some: Iterator[tuple[int, int]]) -> Iterator[Sites]:
+            for piece in some:
+                if self.device:
+                    raise DeviceError("is lost")
+                begun.append(piece)
+                time.sleep(0.001)
+                yield joined([])
+
+    monkeypatch.setattr(of_search, "Searcher", Fake)
+    genome = written(tmp_path / "genome.fa", [b"A" * (1 << 18)])
+    with pytest.raises(DeviceError, match="is lost"):
+        search(cast("list[Device]", [0, 1]), Query(CAS9, ()), genome)
+    assert len(begun) < genome.bases // 64
 
 
 def test_lists_that_are_too_short_lose_nothing(device: Device, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import math
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, fields, replace
 from typing import Any, NamedTuple
 
@@ -519,16 +519,16 @@ def search(
     """
     searchers = [Searcher(device, query, form) for device in devices]
     size = min(searcher.piece for searcher in searchers)
-    waiting, lock = iter(pieces(genome, part, size)), threading.Lock()
+    waiting, lock = deque(pieces(genome, part, size)), threading.Lock()
     found: list[Sites] = []
 
     def mine(todo: deque[int]) -> Iterator[tuple[int, int]]:
         """The next pieces for one searcher, (first, end) words; `todo` gets the bases of each."""
         while True:
             with lock:
-                piece = next(waiting, None)
-            if piece is None:
-                return
+                if not waiting:
+                    return
+                piece = waiting.popleft()
             todo.append(genome.bases_in(piece))
             yield piece
 
@@ -541,7 +541,13 @@ def search(
                 done(todo.popleft())
 
     with ThreadPoolExecutor(len(searchers)) as pool:
-        list(pool.map(work, searchers))
+        try:
+            for ended in as_completed([pool.submit(work, searcher) for searcher in searchers]):
+                ended.result()
+        finally:
+            # After an error or a signal the pool awaits threads, which would go on to the end.
+            with lock:
+                waiting.clear()
     seconds = {
         name: sum(searcher.kernel_seconds[name] for searcher in searchers)
         for name in ("finder", "comparer")
