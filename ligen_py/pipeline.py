@@ -73,7 +73,7 @@ def run(
                 stage.run(inputs, settings, device, getattr(part, stage.kind))
     watch("aggregate")
     campaign, table = results / "campaign.h5", results / "manifest.tsv"
-    write_texts(results, {table.name: [Manifest(parts).text()]})
+    write_texts(results, {table.name: Manifest(parts).text()})
     inputs = {"manifest": table, "effort": plan.settings.effort}
     STAGES["aggregate"].run(inputs, plan.settings.aggregate, None, campaign)
     # Paths as a run writes them, so that the folder can be moved.
@@ -83,7 +83,7 @@ def run(
         for part in plan.manifest(FOLDER).parts
         if part.label in kept
     )
-    write_texts(results, {table.name: [Manifest(listed).text()]})
+    write_texts(results, {table.name: Manifest(listed).text()})
     return campaign
 
 

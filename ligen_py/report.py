@@ -134,7 +134,7 @@ def run(
     times = read_times(inputs.times, parts, inputs.networks is not None) if inputs.times else []
     judged = run_record(inputs.networks, NETWORKS) if inputs.networks else None
     page = page_of(dossiers, runs, files, effort, date, times, searches, judged)
-    write_texts(output.parent, {output.name: [page]})
+    write_texts(output.parent, {output.name: page})
     if targets:
         print(text_of(targets, files, effort), end="", file=printed)
     print("\n".join(["", *searches_text(searches)]) if searches else "", end="", file=printed)

@@ -146,7 +146,7 @@ def _write(path: Path | None, poses: Sequence[PosedMolecule], values: Sequence[n
     head = ["number", "name", *COLUMNS]
     if path is not None:
         text = "".join(csv_line(row) for row in [head, *rows])
-        write_texts(path.absolute().parent, {path.name: [text]})
+        write_texts(path.absolute().parent, {path.name: text})
         return
     print(" ".join([f"{head[0]:>6}", *(f"{word:>9}" for word in COLUMNS), head[1]]))
     for number, name, *numbers in rows:

@@ -167,7 +167,7 @@ def _tune(options: argparse.Namespace) -> None:
         table["measured"].setdefault(kernel, {})[key] = measured(
             trial, best, (start, dict(found)[start]), len(found)
         )
-        write_texts(folder, {path.name: [json.dumps(table, indent=2) + "\n"]})
+        write_texts(folder, {path.name: json.dumps(table, indent=2) + "\n"})
         written = True
     if written:
         log.info("rows in %s", path)

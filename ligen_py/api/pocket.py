@@ -171,7 +171,7 @@ class Pocket:
     def to_pdb(self, path: str | Path) -> None:
         """Write the receptor as it was prepared, with the polar hydrogens near the site."""
         target = Path(path)
-        write_texts(target.parent, {target.name: [receptor_of(self.file)]})
+        write_texts(target.parent, {target.name: receptor_of(self.file)})
 
     def target(self, folder: Path) -> dict[str, Any]:
         """The pocket as a target of a campaign's config, whose files are copied into `folder`."""

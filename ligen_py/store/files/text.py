@@ -62,10 +62,11 @@ def csv_line(cells: Iterable[str]) -> str:
     return stream.getvalue()
 
 
-def write_texts(folder: Path, texts: Mapping[str, Iterable[str] | bytes]) -> None:
+def write_texts(folder: Path, texts: Mapping[str, str | bytes | Iterable[str]]) -> None:
     """Write files into a folder, none named before all are on disk.
 
-    `texts` has pieces of UTF-8 text, or bytes, by the file's name, which may name a folder within.
+    `texts` has text (UTF-8), bytes, or pieces of text by the file's name, which may name a folder
+    within.
 
     Other files in the folder are left alone. Raises InputError that names the file which cannot be
     written; what the pieces of text raise is passed on.
@@ -100,23 +101,26 @@ def keep_list(listed: Path, folder: Path, names: Collection[str]) -> None:
     write_texts(listed.parent, {listed.name: [f"{name}\n" for name in sorted(names)]})
 
 
-def _write(part: Path, path: Path, text: Iterable[str] | bytes) -> None:
+def _write(part: Path, path: Path, text: str | bytes | Iterable[str]) -> None:
     """Write a temporary; what the making of its text raises is passed on."""
     with writing(path):
         stream = part.open("wb", buffering=0)
     with stream:
-        for block in [text] if isinstance(text, bytes) else _blocks(text):
+        for block in _blocks(text):
             left = memoryview(block)
             with writing(path):
                 while left:
                     left = left[stream.write(left) :]
 
 
-def _blocks(pieces: Iterable[str]) -> Iterator[bytes]:
-    """UTF-8 text in blocks of about `BLOCK` bytes."""
+def _blocks(text: str | bytes | Iterable[str]) -> Iterator[bytes]:
+    """Bytes as they are, pieces of text as UTF-8 in blocks of about `BLOCK` bytes."""
+    if isinstance(text, bytes):
+        yield text
+        return
     waiting: list[bytes] = []
     size = 0
-    for piece in pieces:
+    for piece in [text] if isinstance(text, str) else text:  # a text yields its characters
         waiting.append(piece.encode("utf-8"))
         size += len(waiting[-1])
         if size >= BLOCK:

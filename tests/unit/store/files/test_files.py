@@ -4,7 +4,7 @@ import os
 import socket
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import h5py
@@ -279,6 +279,18 @@ def test_texts_appear_together_or_not_at_all(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["new"]
     with pytest.raises(InputError, match="is a file; give a folder"):
         write_texts(tmp_path / "new/folder/a.txt", {"x": ""})
+
+
+class Whole(str):
+    """Text of which nobody asks the characters one by one."""
+
+    def __iter__(self) -> Iterator[str]:
+        raise AssertionError("was taken apart")
+
+
+def test_a_text_is_written_in_one_piece(tmp_path: Path) -> None:
+    write_texts(tmp_path, {"a.txt": Whole("Å\n")})
+    assert (tmp_path / "a.txt").read_text(encoding="utf-8") == "Å\n"
 
 
 FULL = """
