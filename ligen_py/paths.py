@@ -87,10 +87,11 @@ def temporary_cache() -> Path:
 
 
 def local_cache() -> Path | None:
-    """A folder of this computer that no other user can write; None where one has its name."""
+    """A folder of this computer that no other user can write; None where one has taken its name."""
     folder = Path(tempfile.gettempdir()) / f"ligen_py-cache-{os.getuid()}"
-    folder.mkdir(mode=0o700, exist_ok=True)
-    return folder if folder.stat().st_uid == os.getuid() else None
+    with suppress(FileExistsError):
+        folder.mkdir(mode=0o700)
+    return folder if folder.is_dir() and folder.lstat().st_uid == os.getuid() else None
 
 
 def unknown_user() -> dict[str, str]:

@@ -1,7 +1,7 @@
 """Which of several devices a process takes: the one that the fewest others of this computer use.
 
 Each process holds a lock on an empty file for as long as it lives, so that a killed one counts no
-more. The files are in the folder for temporary files.
+more. The files are in a folder of this computer (`paths.local_cache`).
 """
 
 import fcntl
@@ -10,9 +10,9 @@ import re
 from collections.abc import Sequence
 from itertools import count
 from pathlib import Path
-from tempfile import gettempdir
 
 from ligen_py.opencl.device import selectors
+from ligen_py.paths import local_cache
 
 _taken: list[int] = []
 """Open files whose locks this process has, until it ends."""
@@ -21,13 +21,17 @@ _taken: list[int] = []
 def take_one(selector: str | None) -> str | None:
     """A selector of one of the devices that a selector names (`select_all`).
 
-    Raises DeviceError as `select_all` does.
+    Any of them where another user has the folder's name, so that none can be counted. Raises
+    DeviceError as `select_all` does.
     """
     named = selectors(selector)
     if len(named) == 1:
         return named[0]
-    folder = Path(gettempdir()) / f"ligen-devices-{os.getuid()}"
-    folder.mkdir(mode=0o700, exist_ok=True)
+    home = local_cache()
+    if home is None:
+        return named[os.getpid() % len(named)]
+    folder = home / "devices"
+    folder.mkdir(exist_ok=True)
     return least_used([str(name) for name in named], folder)
 
 

@@ -80,6 +80,11 @@ def test_a_folder_of_another_user_is_not_taken(
     assert user_cache() != taken
 
 
+def test_a_file_where_the_folder_would_be_is_no_folder(temporary: Path) -> None:
+    (temporary / f"ligen_py-cache-{os.getuid()}").touch()
+    assert local_cache() is None
+
+
 def test_a_device_is_found_without_a_home() -> None:
     environment = {k: v for k, v in os.environ.items() if k not in ("XDG_CACHE_HOME", "HOME")}
     done = subprocess.run(

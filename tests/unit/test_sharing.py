@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -71,9 +72,22 @@ def test_a_selector_without_words_numbers_all_devices(
 
 
 def test_a_device_is_taken_from_the_list(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(sharing, "gettempdir", lambda: str(tmp_path))
+    monkeypatch.setattr(sharing, "local_cache", lambda: tmp_path)
     name = devices()[0].handle.platform.name.split()[0].lower()
     assert sharing.take_one(name) == name
     assert not list(tmp_path.iterdir())
     assert sharing.take_one(f"{name}:0,0") == f"{name}:0"
     assert len([path for path in tmp_path.rglob("*") if path.is_file()]) == 1
+
+
+def test_a_device_is_taken_where_another_user_has_the_folders_name(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    mine = os.getuid()
+    for prefix in ("ligen_py-cache", "ligen-devices"):
+        (tmp_path / f"{prefix}-{mine + 1}").mkdir(mode=0o500)
+    name = devices()[0].handle.platform.name.split()[0].lower()
+    monkeypatch.setattr(os, "getuid", lambda: mine + 1)
+    assert sharing.take_one(f"{name}:0,0") == f"{name}:0"
+    assert not [path for path in tmp_path.rglob("*") if path.is_file()]
