@@ -11,6 +11,7 @@ from ligen_py.campaign.searches import names_file
 from ligen_py.campaign.workplan import Workplan
 from ligen_py.engine.functions.gnina.constants import NETWORKS as FILES
 from ligen_py.engine.functions.gnina.weights import load
+from ligen_py.engine.offtargets.design import enzyme_of
 from ligen_py.errors import InputError
 from ligen_py.formats import COMPRESSED
 from ligen_py.molecules.hits.depiction import drawer
@@ -21,7 +22,7 @@ from ligen_py.sequences.fasta import read_fasta
 from ligen_py.sequences.genes import read_annotation
 from ligen_py.sequences.guides import as_query
 from ligen_py.sequences.proteins import read_proteins
-from ligen_py.sequences.spacers import Enzyme, of_sequences
+from ligen_py.sequences.spacers import of_sequences
 from ligen_py.sequences.substitution import read_matrix
 from ligen_py.settings.campaign import NETWORKS
 from ligen_py.settings.document import read_document
@@ -59,9 +60,10 @@ def check_files(plan: Workplan) -> None:
     except InputError as error:
         raise InputError(f"{plan.config.place('parse', 'exclude')}: {error}") from error
     _check_networks(plan)
-    for name, docked in plan.every_pocket.items():
+    for name in plan.every_pocket:
         try:
-            _check_pocket(plan, name, docked)
+            receptor, structure = plan.receptor(name), plan.structure(name)
+            check_site(receptor, structure, plan.site(name), plan.settings.pocket)
         except InputError as error:
             raise InputError(f"{plan.place(name)}: {error}") from error
     homologs = [("homologs", name) for name in plan.settings.homologs]
@@ -140,13 +142,6 @@ def _check_networks(plan: Workplan) -> None:
         raise InputError(f"{place}: {error}") from error
 
 
-def _check_pocket(plan: Workplan, pocket: str, docked: Docked) -> None:
-    files = {"ligand": docked.site.ligand, "cavities": docked.site.cavities}
-    found = {key: str(plan.resolve(given)) for key, given in files.items() if given is not None}
-    asked = docked.site.model_copy(update=found)
-    check_site(plan.receptor(pocket), plan.structure(pocket), asked, plan.settings.pocket)
-
-
 def _check_search(plan: Workplan, section: str, name: str) -> None:
     """Read queries, matrix and how a database begins, guides, or a design's gene; no genome."""
     if section == "homologs":
@@ -171,8 +166,7 @@ def _check_search(plan: Workplan, section: str, name: str) -> None:
         if design.gene is not None:
             annotation.gene(design.gene)
     if design.cds is not None:
-        enzyme = Enzyme(design.pam.upper(), design.pam_side == "before", design.length)
-        of_sequences(plan.resolve(design.cds), enzyme)
+        of_sequences(plan.resolve(design.cds), enzyme_of(design))
 
 
 def _check_sizes(plan: Workplan) -> None:

@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from ligen_py.campaign.workplan import Workplan
 from ligen_py.chain import STAGES, screen
@@ -89,12 +88,7 @@ def run(
 
 def make_pocket(plan: Workplan, pocket: str, output: Path) -> None:
     """Prepare the receptor of a pocket and write the pocket file."""
-    inputs: dict[str, Any] = {
-        "receptor": plan.receptor(pocket),
-        "structure": plan.structure(pocket),
-        "site": plan.site(pocket),
-    }
-    STAGES["pocket"].run(inputs, plan.settings.pocket, None, output)
+    STAGES["pocket"].run(plan.pocket_inputs(pocket), plan.settings.pocket, None, output)
 
 
 def _parse(

@@ -437,6 +437,14 @@ class Workplan:
         }
         return site.model_copy(update=files)
 
+    def pocket_inputs(self, pocket: str) -> dict[str, Any]:
+        """What the stage `pocket` makes a pocket from, by the names of its inputs."""
+        return {
+            "receptor": self.receptor(pocket),
+            "structure": self.structure(pocket),
+            "site": self.site(pocket),
+        }
+
     def pocket_flags(self, pocket: str) -> str:
         """Flags of `pocket`: what of the structure, and which site; then settings."""
         waters = self.controls.variants.get(pocket, ("", self.settings.pocket.waters))[1]

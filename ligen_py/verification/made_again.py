@@ -126,7 +126,8 @@ def has_weights(campaign: Path, manifest: Manifest) -> bool:
         except InputError as error:
             log.warning(
                 "%s: no pose is scored again, also none of molecules that are docked again: %s",
-                *(campaign, error),
+                campaign,
+                error,
             )
             return False
     return True
@@ -186,11 +187,7 @@ def pocket_faults(plan: Workplan, manifest: Manifest) -> Iterator[str]:
         place = Place(name, "", "")
         if name not in plan.pockets or any(file_faults(plan, place, "pocket", path, sources)):
             continue  # another fault says so
-        inputs = {
-            "receptor": plan.receptor(name),
-            "structure": plan.structure(name),
-            "site": plan.site(name),
-        }
+        inputs = plan.pocket_inputs(name)
         with tempfile.TemporaryDirectory() as folder:
             again = Path(folder) / path.name
             try:
@@ -317,7 +314,9 @@ def _within_limits(name: Path, stored: Path, made: Path) -> tuple[Path, Path]:
     log.warning(
         "%s: %d of %d molecules not compared, as they passed parse.time_limit or "
         "parse.memory_limit, or crashed their worker, then or now",
-        *(name, len(passed[0]) - len(within), len(passed[0])),
+        name,
+        len(passed[0]) - len(within),
+        len(passed[0]),
     )
     kept = stored.with_name("stored-within.h5"), made.with_name("made-within.h5")
     for path, to in zip((stored, made), kept, strict=True):
