@@ -53,17 +53,14 @@ from ligen_py.store.files.inputs import input_digests
 from ligen_py.store.files.read import bytes_used, read, run_record, searched
 from ligen_py.store.files.some_ligands import write_some
 from ligen_py.store.files.typed import read_typed
-from ligen_py.summary.table import table
+from ligen_py.summary.table import NAMED, shortened, table
 
 log = logging.getLogger("ligen_py")
 
 JOB_MINUTES = (5, 60)
 """A chunk's job that is shorter wastes start-up, one that is longer loses much when it fails."""
 
-LOST = 10
-"""Files that are missing, changed or old and are named one by one."""
-
-_REFUSED = re.compile(r"^\w+(?:Error|Exception)\b[^\n]*:\n(?:Error:\n)?(.+)", re.MULTILINE)
+_EXCEPTION = re.compile(r"^\w+(?:Error|Exception)\b[^\n]*:\n(?:Error:\n)?(.+)", re.MULTILINE)
 """What Snakemake says where it lets no run begin."""
 
 TIMED = 60.0
@@ -100,7 +97,7 @@ def _folder(options: argparse.Namespace) -> Path:
     return Path(options.directory or options.config.parent)
 
 
-def _run(options: argparse.Namespace) -> str:
+def _command(options: argparse.Namespace) -> str:
     """The command that runs the campaign."""
     where = [] if options.directory is None else ["--directory", str(options.directory)]
     return shlex.join(["ligen", "run", str(options.config), *where])
@@ -124,7 +121,7 @@ def _plan(options: argparse.Namespace) -> None:
     if plan.pockets:
         for line in (*_stale_list(plan, folder), *_stale_files(plan, folder, contents)):
             print(f"  {line}")
-    lost = [*_lost(plan, folder, _run(options)), *_damaged(plan, folder)]
+    lost = [*_lost(plan, folder, _command(options)), *_damaged(plan, folder)]
     for line in (*_stale_searches(plan, folder, contents), *lost, *_old_parts(plan, folder)):
         print(f"  {line}")
     try:
@@ -238,10 +235,8 @@ def _pockets(plan: Workplan, work: Path) -> Iterator[tuple[str, ...]]:
     (work / "pockets").mkdir()
     for name in plan.pockets:
         output = _pocket(name, work)
-        site = {"structure": plan.structure(name), "site": plan.site(name)}
-        inputs = {"receptor": plan.receptor(name), **site}
         try:
-            STAGES["pocket"].run(inputs, plan.settings.pocket, None, output)
+            STAGES["pocket"].run(plan.pocket_inputs(name), plan.settings.pocket, None, output)
         except InputError as error:  # as that a searched cavity is not there
             raise InputError(f"{plan.place(name)}: {error}") from error
         receptor: Receptor = read(output, POCKET, Receptor)
@@ -479,10 +474,8 @@ def _lost(plan: Workplan, folder: Path, command: str) -> Iterator[str]:
         lost = EarlierRun(plan, folder).lost()
     except InputError:  # the list of parts is damaged, as said above
         return
-    for file, how in lost[:LOST]:
-        yield f"{file} {how}; '{command}' makes it again"
-    if len(lost) > LOST:
-        yield f"... and {len(lost) - LOST} more files are missing or changed"
+    lines = [f"{file} {how}; '{command}' makes it again" for file, how in lost]
+    yield from shortened(lines, "missing or changed")
 
 
 def _damaged(plan: Workplan, folder: Path) -> Iterator[str]:
@@ -497,9 +490,7 @@ def _damaged(plan: Workplan, folder: Path) -> Iterator[str]:
                         run_record(file, KINDS[kind])
             except InputError as error:
                 damaged.append(str(error))
-    yield from damaged[:LOST]
-    if len(damaged) > LOST:
-        yield f"... and {len(damaged) - LOST} more files are damaged"
+    yield from shortened(damaged, "damaged")
 
 
 def _old_parts(plan: Workplan, folder: Path) -> Iterator[str]:
@@ -512,10 +503,10 @@ def _old_parts(plan: Workplan, folder: Path) -> Iterator[str]:
             f"{files}, of parts that this config does not have; no job of it reads them; delete "
             "them unless you go back to these parts, or they are of another config:"
         )
-    for old in found[:LOST]:
+    for old in found[:NAMED]:
         yield f"  {old.pattern}"
-    if len(found) > LOST:
-        yield f"  ... and {sum(old.files for old in found[LOST:]):,} files in further folders"
+    if len(found) > NAMED:
+        yield f"  ... and {sum(old.files for old in found[NAMED:]):,} files in further folders"
 
 
 def _stale_searches(plan: Workplan, folder: Path, contents: Contents) -> Iterator[str]:
@@ -591,7 +582,7 @@ def _pending(options: argparse.Namespace) -> Iterator[str]:
         return
     lines = (made.stdout + made.stderr).splitlines()
     if made.returncode:
-        said = _REFUSED.search("\n".join(lines))
+        said = _EXCEPTION.search("\n".join(lines))
         last = next((line for line in reversed(lines) if line.strip()), "Snakemake says nothing")
         yield f"what it would do is not known: {said[1].strip() if said else last}"
         return

@@ -34,6 +34,7 @@ from ligen_py.running.process import started
 from ligen_py.running.stopped import logs_of, why_stopped
 from ligen_py.store.campaign.contents import DEEP, require_past, require_records
 from ligen_py.store.campaign.verdicts import read_verdict
+from ligen_py.summary.table import shortened
 
 log = logging.getLogger("ligen_py")
 
@@ -44,10 +45,6 @@ VALIDATE: tuple[str, ...] = ("validate",)
 """The target of Snakemake that makes the controls and their verdicts."""
 
 EVERYTHING: tuple[str, ...] = ()
-
-LOST = 10
-"""Files of an earlier run that are missing or changed and are named."""
-
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a campaign from a command line; returns the exit code."""
@@ -159,13 +156,15 @@ def _look_before(plan: Workplan, folder: Path, flags: Sequence[str]) -> None:
         lost = earlier.lost()
     except InputError as error:
         raise InputError(f"{error}; delete it and type the same command again") from error
-    for file, how in lost[:LOST]:
-        log.warning("%s %s; it is made again", file, how)
+    lines = [f"{file} {how}; it is made again" for file, how in lost]
+    for line in shortened(lines, "missing or changed"):
+        log.warning("%s", line)
     if others := earlier.other_targets():
         log.warning(
             "%s: is of a campaign with other targets (%s), whose ranking and exported files "
             "this one replaces; name another folder by --directory to keep them",
-            *(folder / "results", ", ".join(others)),
+            folder / "results",
+            ", ".join(others),
         )
     if plan.without_networks:
         log.warning("%s", plan.without_networks)
@@ -231,7 +230,8 @@ def _warn(folder: Path, targets: Sequence[str]) -> None:
         if verdict.is_file() and not (found := read_verdict(verdict))["passed"]:
             log.warning(
                 "%s; see %s, and 'When a control fails' in docs/controls.md",
-                *(found["sentence"], verdict.with_suffix(".txt")),
+                found["sentence"],
+                verdict.with_suffix(".txt"),
             )
 
 

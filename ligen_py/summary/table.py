@@ -1,6 +1,9 @@
 """Text for a terminal: columns, and names that fit them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+
+NAMED = 10
+"""Files that a message names one by one, of those that are missing, changed or old."""
 
 NAME_WIDTH = 44
 """Longest name in a table; longer ones are cut."""
@@ -15,6 +18,17 @@ def table(rows: Sequence[Sequence[str]], align: str) -> list[str]:
         for row in rows
     )
     return [line.rstrip() for line in lines]
+
+
+def shortened(lines: Sequence[str], what: str) -> Iterator[str]:
+    """The first `NAMED` lines, each of which names a file, and how many others there are.
+
+    >>> list(shortened([f"{n}.h5 is lost" for n in range(12)], "lost"))[-2:]
+    ['9.h5 is lost', '... and 2 more files lost']
+    """
+    yield from lines[:NAMED]
+    if len(lines) > NAMED:
+        yield f"... and {counted(len(lines) - NAMED, 'more file')} {what}"
 
 
 def cut(name: str) -> str:

@@ -65,7 +65,7 @@ ALLOWED = {
     "decoys": {*FOR_STAGES, "formats"},
     "run": {
         *("campaign", "cli", "config_checks", "ending", "errors", "granted", "paths", "running"),
-        "store",
+        *("store", "summary"),
     },
     "running": {"chain", "errors", "settings"},
     "store": {

@@ -13,6 +13,8 @@ import pytest
 import yaml
 from snakemake.cli import parse_args
 
+from ligen_py import run
+from ligen_py.campaign.earlier import EarlierRun
 from ligen_py.errors import InputError, UsageError
 from ligen_py.paths import profile
 from ligen_py.provenance import Run
@@ -269,6 +271,23 @@ def test_a_result_that_is_newer_than_now_is_named_before_anything_runs(tmp_path:
     assert process.returncode == 1
     assert printed.splitlines()[-1].startswith(f"ligen run: error: {table}: is 3,")
     assert not (folder / ".snakemake").exists()
+
+
+def test_of_many_lost_files_some_are_named_and_all_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = write_campaign(tmp_path / "run", 1)
+
+    def stop(earlier: EarlierRun) -> list[str]:
+        raise InputError("that is enough")
+
+    lost = [(Path(f"{number}.h5"), "is missing") for number in range(12)]
+    monkeypatch.setattr(EarlierRun, "lost", lambda earlier: lost)
+    monkeypatch.setattr(EarlierRun, "other_targets", stop)
+    assert run.main([str(folder / "c.yaml")]) == 1
+    *_, tenth, rest, _ = capsys.readouterr().err.splitlines()
+    assert tenth.endswith("9.h5 is missing; it is made again")
+    assert rest.endswith("... and 2 more files missing or changed")
 
 
 def test_a_part_of_a_campaign_does_not_show_the_report_of_before(tmp_path: Path) -> None:
