@@ -6,7 +6,6 @@ A stage would find the same faults later, perhaps after hours, and on a cluster 
 from collections.abc import Iterator
 from pathlib import Path
 
-from ligen_py.campaign.parts import Docked
 from ligen_py.campaign.searches import names_file
 from ligen_py.campaign.workplan import Workplan
 from ligen_py.engine.functions.gnina.constants import NETWORKS as FILES

@@ -174,7 +174,7 @@ def parts_of(file: LibraryFile, chunk_size: int) -> int:
     >>> parts_of(LibraryFile(Path("a.smi"), "a.smi", "", 6_400_000), chunk_size=20_000)
     5
     """
-    return max(1, round(_unpacked(file) / (BYTES_PER_RECORD[format_of(file.path)] * chunk_size)))
+    return max(1, round(unpacked(file) / (BYTES_PER_RECORD[format_of(file.path)] * chunk_size)))
 
 
 def records_of(file: LibraryFile) -> float:
@@ -183,8 +183,9 @@ def records_of(file: LibraryFile) -> float:
     >>> records_of(LibraryFile(Path("a.smi"), "a.smi", "", 6_400_000))
     100000.0
     """
-    return _unpacked(file) / BYTES_PER_RECORD[format_of(file.path)]
+    return unpacked(file) / BYTES_PER_RECORD[format_of(file.path)]
 
 
-def _unpacked(file: LibraryFile) -> int:
+def unpacked(file: LibraryFile) -> int:
+    """Bytes of a file's text; about, where it is compressed."""
     return file.size * (COMPRESSION if file.path.suffix.lower() in COMPRESSED else 1)

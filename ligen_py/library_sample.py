@@ -11,7 +11,7 @@ import numpy as np
 from ligen_py.campaign.workplan import Workplan
 from ligen_py.chain import STAGES
 from ligen_py.errors import InputError
-from ligen_py.formats import BYTES_PER_RECORD, COMPRESSED, COMPRESSION, LibraryFile, format_of
+from ligen_py.formats import BYTES_PER_RECORD, LibraryFile, format_of, unpacked
 from ligen_py.molecules.library.reading import Columns, Part, count
 from ligen_py.provenance import Run
 from ligen_py.records.ledger import Ledger, Reason
@@ -64,7 +64,7 @@ def look(plan: Workplan, library: str, most: int, work: Path) -> Sample:
         return _reused(plan, library, most, output)
     settings = plan.parse_options(library)
     columns = Columns(**settings.model_dump(include=set(Columns._fields)))
-    exact = sum(map(_bytes, files)) <= COUNTED or all(map(_is_parquet, files))
+    exact = sum(map(unpacked, files)) <= COUNTED or all(map(_is_parquet, files))
     held = {file: count(file.path, columns) for file in files} if exact else {}
     records = sum(held.values())
     whole = exact and records <= most and len(files) <= WHOLE
@@ -72,9 +72,9 @@ def look(plan: Workplan, library: str, most: int, work: Path) -> Sample:
     seen: list[Path] = []
     seconds, here = 0.0, 0
     for file in some:
-        if not exact and _bytes(file) <= COUNTED:
+        if not exact and unpacked(file) <= COUNTED:
             held[file] = count(file.path, columns)
-        guess = held.get(file) or round(_bytes(file) / BYTES_PER_RECORD[format_of(file.path)])
+        guess = held.get(file) or round(unpacked(file) / BYTES_PER_RECORD[format_of(file.path)])
         parts = 1 if whole else max(1, round(guess * len(some) / most))
         part = Part(parts // 2 + 1, parts)
         seen.append(work / f"library-{library}-{len(seen)}.h5")
@@ -157,11 +157,6 @@ def require_use(plan: Workplan, library: str, sample: Sample) -> None:
 
 def _column(path: Path, name: str) -> np.ndarray:
     return read_columns(path, LIGANDS, (name,))[name]
-
-
-def _bytes(file: LibraryFile) -> float:
-    """Bytes of a file's text, about where it is compressed."""
-    return file.size * (COMPRESSION if file.path.suffix.lower() in COMPRESSED else 1)
 
 
 def _is_parquet(file: LibraryFile) -> bool:

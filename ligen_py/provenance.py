@@ -126,7 +126,7 @@ STANDS_FOR = re.compile(rb"ligen_py stands for ([0-9a-f]{64})\n")
 """Line near the end of a file whose rows were dropped: SHA-256 of the file that it was before."""
 
 HDF5 = b"\x89HDF\r\n\x1a\n"
-"""What a file of a stage begins with; texts of users stand for nothing but themselves."""
+"""What an HDF5 file begins with, as a stage's; texts of users stand for themselves alone."""
 
 TAIL = 256
 """Bytes at the end of a file that contain this line."""

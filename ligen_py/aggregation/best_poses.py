@@ -21,7 +21,7 @@ from ligen_py.records.ledger import Status
 from ligen_py.records.ligands import LIGANDS
 from ligen_py.records.poses import POSES, WORST_RUN
 from ligen_py.records.scores import SCORES
-from ligen_py.store.campaign.layout import Pose, Reference
+from ligen_py.store.campaign.layout import ELSEWHERE, Pose, Reference
 from ligen_py.store.campaign.manifest import PartFiles
 from ligen_py.store.campaign.part import Part, Poses, read_best
 from ligen_py.store.campaign.writer import TargetWriter, reference_of
@@ -32,10 +32,6 @@ from ligen_py.store.files.read import (
     run_record,
 )
 from ligen_py.store.files.runs import Spool
-
-ELSEWHERE = 2.0
-"""Another pose lies farther than this from the best one, as no two poses of one cluster do; RMSD in
-Angstrom. Two Angstrom is what counts as the same pose in redocking."""
 
 
 class Wanted(NamedTuple):

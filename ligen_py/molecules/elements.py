@@ -11,6 +11,9 @@ METALS = frozenset((
 HALIDES = frozenset(("F", "CL", "BR", "I"))
 """Elements whose lone atoms are ions with a charge of -1."""
 
+HALOGENS = frozenset((9, 17, 35, 53))
+"""Atomic numbers of fluorine, chlorine, bromine and iodine."""
+
 COVALENT_RADIUS = {
     "B": 0.84, "C": 0.76, "N": 0.71, "O": 0.66, "F": 0.57, "SI": 1.11, "P": 1.07, "S": 1.05,
     "CL": 1.02, "SE": 1.20, "BR": 1.20, "I": 1.39,

@@ -16,6 +16,9 @@ SAME_AS = {
 }  # fmt: skip
 """Other names of protonation states; selenomethionine is typed as methionine."""
 
+BACKBONE = {"N": "N", "CA": "C", "C": "C", "O": "O"}
+"""Atoms of every amino acid in a chain, and their elements."""
+
 _OTHER_ATOMS = {
     "SE": "SD", "OT": "O", "OT1": "O", "O1": "O", "OC1": "O", "OT2": "OXT", "O2": "OXT",
     "OC2": "OXT",

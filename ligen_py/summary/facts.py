@@ -19,16 +19,13 @@ from ligen_py.store.campaign.judged import (
     read_judgements,
     weight_of,
 )
-from ligen_py.store.campaign.layout import Control, Counts, Runs, Watched
+from ligen_py.store.campaign.layout import ELSEWHERE, Control, Counts, Runs, Watched
 from ligen_py.store.campaign.reader import CampaignReader, Ranked, TargetReader
 from ligen_py.summary.controls import Verdict, from_document
 from ligen_py.summary.enrichment import Enrichment, enrichment
 from ligen_py.summary.glossary import NETWORKS
 from ligen_py.summary.nulls import NULLS, null_of
 from ligen_py.summary.table import counted, readable
-
-ELSEWHERE = 2.0
-"""Angstrom; poses this far apart are different ones."""
 
 DIFFERING = ("refined", "scores")
 """Kinds of files that classes of devices compute with other last bits."""

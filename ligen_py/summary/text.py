@@ -5,7 +5,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from ligen_py.store.campaign.judged import Judgement
-from ligen_py.summary.facts import ELSEWHERE, Balance, Group, Networks, Target
+from ligen_py.store.campaign.layout import ELSEWHERE
+from ligen_py.summary.facts import Balance, Group, Networks, Target
 from ligen_py.summary.glossary import TRAINED
 from ligen_py.summary.table import counted, cut, table
 

@@ -9,11 +9,8 @@ from ligen_py.molecules.elements import BOND_TOLERANCE, COVALENT_RADIUS
 from ligen_py.molecules.interactions.groups import Donor, Groups, Ring
 from ligen_py.molecules.residues import SAME_AS, WATERS
 from ligen_py.molecules.typing.xscore_residues import is_standard
-from ligen_py.records.functions.xscore import Interaction
+from ligen_py.records.functions.xscore import GIVES, TAKES, Interaction
 from ligen_py.records.site import Site
-
-GIVES = (Interaction.DONOR, Interaction.DONOR_ACCEPTOR)
-TAKES = (Interaction.ACCEPTOR, Interaction.DONOR_ACCEPTOR)
 
 RINGS = {
     "PHE": ("CG CD1 CE1 CZ CE2 CD2",),

@@ -8,6 +8,7 @@ from functools import cache
 
 from rdkit import Chem, rdBase
 
+from ligen_py.molecules.elements import HALOGENS
 from ligen_py.molecules.graph import atoms_of, matches
 from ligen_py.molecules.library.reading import Record
 from ligen_py.molecules.ligands.conformers import axes
@@ -29,7 +30,6 @@ _SIDED = re.compile(r"\[H\][/\\]|[/\\]\[H\]")
 
 _CLOSED_ANYHOW = re.compile(r"~[%0-9]")
 """A ring that is closed by a bond of any order, which RDKit reads as a single bond."""
-HALOGENS = frozenset((9, 17, 35, 53))
 
 NO_ORDER = "a bond is neither single, double, triple nor aromatic"
 

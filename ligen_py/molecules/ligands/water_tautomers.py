@@ -34,6 +34,8 @@ from typing import NamedTuple
 
 from rdkit import Chem, rdBase
 
+from ligen_py.molecules.elements import HALOGENS
+
 GROUPS = (
     ("[OX2H,SX2H:1][c:2]1[nX2:3][c,n][c,n][c,n][c,n]1", False),
     ("[OX2H:1][c:2]1[nX2:3][c,n][c,n][n,o,s]1", False),
@@ -121,7 +123,6 @@ SWAPPED = (
 acylated diketones, those of imines, and those with an arylazo group, which are hydrazones. Likewise
 triazoles and tetrazoles that are not drawn aromatic. The marked atoms come first, in order."""
 STAYS = "[OX2H]c1cc2ccccc2cn1"
-HALOGENS = frozenset((9, 17, 35, 53))
 DONORS = frozenset((7, 8, 16))
 MULTIPLE = 2
 """Order of a double bond; aromatic ones are less."""

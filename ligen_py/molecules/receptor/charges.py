@@ -28,15 +28,10 @@ from ligen_py.molecules.receptor.templates import (
     thiolate,
     without_hydrogens,
 )
-from ligen_py.molecules.residues import WATERS, atom_name
+from ligen_py.molecules.residues import BACKBONE, WATERS, atom_name
 from ligen_py.molecules.typing.ad4 import charged_receptor
 from ligen_py.records.functions.ad4 import Ad4Receptor, Ad4Type
-from ligen_py.records.functions.xscore import Interaction
-
-TAKES = (Interaction.ACCEPTOR, Interaction.DONOR_ACCEPTOR)
-
-BACKBONE = {"N": "N", "CA": "C", "C": "C", "O": "O"}
-"""Atoms of every amino acid in a chain, and their elements."""
+from ligen_py.records.functions.xscore import TAKES, Interaction
 
 WATER = (-0.411, 0.205)
 """Gasteiger charges of water: oxygen, each hydrogen."""

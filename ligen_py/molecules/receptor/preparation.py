@@ -42,7 +42,7 @@ from ligen_py.molecules.receptor.site import Site, locate
 from ligen_py.molecules.receptor.states import RING_NITROGENS
 from ligen_py.molecules.receptor.structure import OTHER, read_atoms
 from ligen_py.molecules.receptor.templates import Template, as_given, cofactor, of_molecule
-from ligen_py.molecules.residues import SAME_AS
+from ligen_py.molecules.residues import BACKBONE, SAME_AS
 from ligen_py.molecules.typing.input import ReceptorAtoms
 from ligen_py.molecules.typing.xscore_cofactors import cofactor_types, with_hydrogens
 from ligen_py.molecules.typing.xscore_residues import (
@@ -73,7 +73,7 @@ buffers, reducing agents, detergents and their ions. Sulfate is here because it 
 precipitant. Phosphate is not: it is as often a substrate or product, so it is kept where it is near
 the site, like a cofactor. TES is not: that name is testosterone's."""
 
-HALIDES = (["CL"], ["BR"], ["I"])
+LONE_HALIDES = (["CL"], ["BR"], ["I"])
 """Elements of all atoms of the additives CL, BR and IOD, which simulations call CLA or Cl-."""
 
 MEMBRANE = "DUM"
@@ -90,8 +90,6 @@ SHORTEST_BOND, MOST_BONDS = 1.15, 2
 
 NEARER_THAN_A_BOND = 1.0
 """A hetero group this near (Angstrom) to the reference ligand cannot stay beside it."""
-
-BACKBONE = frozenset(("N", "CA", "C", "O", "OXT"))
 
 NEARER_THAN_WATER = 2.0
 """The same of a water, which comes no nearer than 2.2 to what is there when it is."""
@@ -364,7 +362,10 @@ def _drop_hetero(
             selection.drop(index, f"another copy of the reference ligand: {away(xyz, site)}", each)
         elif place.residue.upper() == MEMBRANE:
             selection.drop(index, "mark of a membrane's plane, no atom", chain)
-        elif place.residue.upper() in ADDITIVES or list(selection.atoms.symbol[index]) in HALIDES:
+        elif (
+            place.residue.upper() in ADDITIVES
+            or list(selection.atoms.symbol[index]) in LONE_HALIDES
+        ):
             selection.drop(index, f"crystallisation additive{tie}", each)
         elif site.distance(xyz).min() > most:
             kind = describe(selection, index, number in bound)
@@ -438,7 +439,9 @@ def _note_bond(selection: Selection, site: Site) -> None:
                 "the reference ligand overlaps with the receptor: %d of its atoms, one of them "
                 "%.1f A from %s; is it in the receptor's frame, and the receptor in the "
                 "conformation that it binds?",
-                *(close.sum(), distance.min(), tie),
+                close.sum(),
+                distance.min(),
+                tie,
             )
             words = f"overlaps with the receptor: {distance.min():.1f} A from {tie}"
             selection.note("reference ligand", words)
@@ -801,7 +804,7 @@ def _types(
         types[i] = with_hydrogens(types[i], atoms.symbol[i], bonds, template.hydrogens, takes)
     if selection.polymer[selection.residue[index[0]]]:
         for i in inside:
-            if atoms.name[i] in BACKBONE and atoms.symbol[i] in ("C", "N", "O"):
+            if atoms.name[i] in (*BACKBONE, "OXT") and atoms.symbol[i] in ("C", "N", "O"):
                 # A nitrogen with three bonds, as in hydroxyproline, has no hydrogen to give.
                 is_tertiary = atoms.name[i] == "N" and len(bonded.get(i, ())) > 2
                 like = "PRO" if is_tertiary else "ALA"

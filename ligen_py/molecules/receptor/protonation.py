@@ -29,11 +29,10 @@ from ligen_py.molecules.receptor.selection import (
     linked,
 )
 from ligen_py.molecules.receptor.structure import Place
+from ligen_py.molecules.residues import BACKBONE
 from ligen_py.molecules.typing.xscore_residues import is_standard
 
 LETTERS = string.ascii_uppercase + string.ascii_lowercase + string.digits
-
-BACKBONE = ("N", "CA", "C")
 
 RING = ("CB", "CG", "CD")
 """Of proline, beside its backbone."""
@@ -92,7 +91,7 @@ def protonate(
     for number, some in selection.residues(mine):
         # It gives up the whole structure for one of these, as at a chain's end.
         place, names = selection.places[number], set(selection.atoms.name[some])
-        missing = "" if names.issuperset(BACKBONE) else "backbone"
+        missing = "" if names >= BACKBONE.keys() - {"O"} else "backbone"  # it adds the oxygen
         if place.residue == "PRO" and place.chain not in begun and not names.issuperset(RING):
             missing = missing or "ring, with which a chain begins"
         if not missing:

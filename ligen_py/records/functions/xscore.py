@@ -22,6 +22,11 @@ class Interaction(IntEnum):
     METAL = 6
 
 
+GIVES = (Interaction.DONOR, Interaction.DONOR_ACCEPTOR)
+TAKES = (Interaction.ACCEPTOR, Interaction.DONOR_ACCEPTOR)
+"""Classes of atoms that give a hydrogen bond's hydrogen, or take it."""
+
+
 @dataclass(frozen=True, slots=True)
 class XScoreLigands(Ligands):
     """Ligands as X-Score sees them; rows and atoms are those of `ligands`."""

@@ -21,6 +21,10 @@ CAMPAIGN = Kind("campaign", 5, {})
 CONFIG = "config.yaml"
 """The config that a run keeps beside the campaign file, all settings written out."""
 
+ELSEWHERE = 2.0
+"""A pose farther than this from the best one lies elsewhere: no two poses of one cluster do. RMSD
+in Angstrom; 2 A is what counts as the same pose in redocking."""
+
 BLOCK = 1 << 20
 """Rows of a column in memory while a whole column is read or written piece by piece."""
 

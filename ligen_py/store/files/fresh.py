@@ -43,8 +43,8 @@ def stale(
     stages: Sequence[Stage],
     files: Mapping[str, Path],
     settings: Mapping[str, Section],
-    again: Collection[str] = (),
-    drop: Collection[str] = (),
+    again: Collection[str],
+    drop: Collection[str],
 ) -> int:
     """Number of the first stage that must run: its file is missing, damaged or made otherwise.
 

@@ -12,6 +12,7 @@ import h5py
 import numpy as np
 
 from ligen_py.errors import InputError
+from ligen_py.provenance import HDF5
 from ligen_py.records.column import STRING, Kind, Record, base_of, extended, own_columns
 from ligen_py.store.files.guard import child, dataset_of
 from ligen_py.store.files.memory import current
@@ -53,10 +54,6 @@ def _open_file(path: Path, kind: Kind) -> Iterator[h5py.File]:
         held.files[key] = held.stack.enter_context(_opened(path, kind))
     with content_of(path, kind):
         yield held.files[key]
-
-
-SIGNATURE = b"\x89HDF\r\n\x1a\n"
-"""Of an HDF5 file, at its beginning."""
 
 
 class _Held:
@@ -132,8 +129,8 @@ def _opened(path: Path, kind: Kind) -> h5py.File:
 def _is_other(path: Path) -> bool:
     """Whether a file begins with anything but HDF5's signature, or what a lost block leaves."""
     with path.open("rb") as file:
-        head = file.read(len(SIGNATURE))
-    return bool(head.strip(b"\0")) and not SIGNATURE.startswith(head)
+        head = file.read(len(HDF5))
+    return bool(head.strip(b"\0")) and not HDF5.startswith(head)
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from typing import Any
 import h5py
 import numpy as np
 
-from ligen_py.provenance import Run
+from ligen_py.provenance import HDF5, Run
 from ligen_py.records.column import Kind
 from ligen_py.records.database import DATABASE, Blocks, Proteins
 from ligen_py.records.ledger import Ledger
@@ -17,8 +17,6 @@ from ligen_py.store.files.guard import child
 from ligen_py.store.files.read import column_of, open_file, read_column, read_record
 from ligen_py.store.files.table import column_rows
 from ligen_py.store.files.write import new_file, write_record
-
-HDF5 = b"\x89HDF\r\n\x1a\n"
 
 
 def is_database(path: Path) -> bool:
