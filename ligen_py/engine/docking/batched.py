@@ -15,6 +15,7 @@ from ligen_py.engine.docking.search import (
     RESTART_BITS,
     STRUCTS,
     DockBatch,
+    Docking,
     Found,
     Kept,
     Plan,
@@ -27,7 +28,6 @@ from ligen_py.opencl.residency import resident
 from ligen_py.opencl.tuning import Tuning, tuned
 from ligen_py.records.ligands import Ligands
 from ligen_py.records.limits import MAX_ATOMS, MAX_TORSIONS
-from ligen_py.records.poses import Poses
 
 log = logging.getLogger("ligen_py")
 
@@ -78,7 +78,7 @@ class Running(NamedTuple):
     """Buffers of `dock`, or of `keep` with the restarts before them."""
 
 
-class Docker:
+class Docker(Docking):
     """One pocket's search on one device; programs and tables are made once.
 
     `kernel_seconds` adds up the device's own time in the kernels.
@@ -107,15 +107,6 @@ class Docker:
         self._angles = buffers.upload(device, plan.angles)
         self._starts = tuple(buffers.upload(device, array) for array in plan.starts)
         self._reserves = self._new_reserves()
-
-    def dock(self, ligands: Ligands, rows: np.ndarray | None = None) -> Poses:
-        """Dock the ligands of `rows` (rising; all by default), `plan.num_poses` poses each.
-
-        Poses come in input order, then in restart order; ligands not named have none.
-        """
-        rows = np.arange(len(ligands.entry)) if rows is None else rows
-        torsions = np.diff(ligands.first_torsion)
-        return self.plan.poses(torsions, rows, self.search(ligands, rows))
 
     def search(self, ligands: Ligands, rows: np.ndarray) -> Found:
         """What `dock` makes poses of: see `Plan.poses`."""

@@ -14,7 +14,7 @@ import numpy as np
 from ligen_py.engine.constants import ATOM_CLASSES
 from ligen_py.engine.docking.batched import Job
 from ligen_py.engine.docking.field_on_device import FieldOnDevice
-from ligen_py.engine.docking.search import DockBatch, Found, Kept, Plan, pack
+from ligen_py.engine.docking.search import DockBatch, Docking, Found, Kept, Plan, pack
 from ligen_py.opencl import buffers
 from ligen_py.opencl.device import Device
 from ligen_py.opencl.program import Program, build
@@ -22,7 +22,6 @@ from ligen_py.opencl.stream import Launch, Stream
 from ligen_py.opencl.tuning import Tuning, tuned
 from ligen_py.records.ligands import Ligands
 from ligen_py.records.limits import MAX_TORSIONS
-from ligen_py.records.poses import Poses
 
 log = logging.getLogger("ligen_py")
 
@@ -91,7 +90,7 @@ class Slot:
     member: int | None = None
 
 
-class LatencyDocker:
+class LatencyDocker(Docking):
     """One pocket's search on one device, a ligand at a time; results as those of `Docker`.
 
     `launches` says how `optimize` runs: once a ligand, or, as in the LiGen paper, as `optimize_1`
@@ -138,15 +137,6 @@ class LatencyDocker:
             sums=buffers.empty(device, by_fragment * self.plan.settings.n_angles, np.int32),
             clean=buffers.empty(device, by_fragment, np.int32),
         )
-
-    def dock(self, ligands: Ligands, rows: np.ndarray | None = None) -> Poses:
-        """Dock the ligands of `rows` (rising; all by default), `plan.num_poses` poses each.
-
-        Poses come in input order, then in restart order; ligands not named have none.
-        """
-        rows = np.arange(len(ligands.entry)) if rows is None else rows
-        torsions = np.diff(ligands.first_torsion)
-        return self.plan.poses(torsions, rows, self.search(ligands, rows))
 
     def search(
         self,

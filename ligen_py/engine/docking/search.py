@@ -4,6 +4,7 @@
 arrays in box units. Nothing here depends on the device, on order, or on batch.
 """
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -316,6 +317,25 @@ class Kept:
             size, target = self._plan.num_poses * self._torsions[ligand], self._first_turn[ligand]
             into.turns[target : target + size] = turns[source : source + size]
             source += size
+
+
+class Docking(ABC):
+    """One pocket's search on one device, in either form."""
+
+    plan: Plan
+
+    def dock(self, ligands: Ligands, rows: np.ndarray | None = None) -> Poses:
+        """Dock the ligands of `rows` (rising; all by default), `plan.num_poses` poses each.
+
+        Poses come in input order, then in restart order; ligands not named have none.
+        """
+        rows = np.arange(len(ligands.entry)) if rows is None else rows
+        torsions = np.diff(ligands.first_torsion)
+        return self.plan.poses(torsions, rows, self.search(ligands, rows))
+
+    @abstractmethod
+    def search(self, ligands: Ligands, rows: np.ndarray) -> Found:
+        """What `dock` makes poses of: see `Plan.poses`."""
 
 
 def _offsets(counts: np.ndarray) -> np.ndarray:
