@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 
 import numpy as np
 
@@ -172,19 +173,19 @@ def dossier_of(
         assert row.judgement is not None
         posed.append(Posed(row.parent, row.state, pose.molecule, row.judgement.xyz))
         places.append(row.conformation)
-    found = _analysed(posed, places, site, jobs)
+    found = iter(_analysed(posed, places, site, jobs))  # in the order of `posed`
     among = Among.of(every, facts.functions)
     hits = [
-        _finished(row, pose, analysis, facts, among)
-        for (row, pose), analysis in zip(rows, found[: len(rows)], strict=True)
+        _finished(row, analysis, facts, among)
+        for (row, _), analysis in zip(rows, islice(found, len(rows)), strict=True)
     ]
-    for number, analysis in zip(other, found[len(rows) + len(poses) :], strict=True):
+    of_reference = dict(zip(poses, islice(found, len(poses)), strict=True))
+    for number, analysis in zip(other, found, strict=True):
         hits[number] = replace(hits[number], elsewhere=analysis)
-    of_reference = dict(zip(poses, found[len(rows) :], strict=False))
     if "docked" in poses and facts.control and facts.control.score is not None:
         row = _reference_row(reference, poses["docked"], facts, every)
         known = {f"{row.name}{CRYSTAL_LIGAND}": row.parent, **known}
-        hits.append(_finished(row, poses["docked"], of_reference["docked"], facts, among))
+        hits.append(_finished(row, of_reference["docked"], facts, among))
     hits = _compared(sorted(hits, key=lambda row: (-row.score, row.rank)), known)
     return Dossier(
         target=facts,
@@ -344,7 +345,7 @@ def _above(values: np.ndarray, value: float) -> int:
     return len(values) - int(np.searchsorted(values, values.dtype.type(value), side="right"))
 
 
-def _finished(row: Row, pose: Pose, found: Analysis, facts: Target, among: Among) -> Row:
+def _finished(row: Row, found: Analysis, facts: Target, among: Among) -> Row:
     """A row with what follows from its analysis and from all scores."""
     shares = {}
     for name in facts.functions:
