@@ -57,7 +57,7 @@ def batches(options: argparse.Namespace) -> list[Batch]:
     return [Batch(options.ffile, found[0].ligands)] if above else found
 
 
-def read_list(path: Path, receptor: Path | None = None) -> list[Batch]:
+def read_list(path: Path, receptor: Path | None) -> list[Batch]:
     """The ligands that one of AutoDock-GPU's lists of files names, by their maps.
 
     A line is a field file (.fld), whose maps all ligands below it are docked in; a ligand (.pdbqt);

@@ -66,11 +66,11 @@ def page_of(
     dossiers: Sequence[Dossier],
     runs: Runs | None,
     files: Mapping[str, str],
-    effort: str = "",
-    date: str = "",
-    times: Sequence[Time] = (),
-    searches: Sequence[Search] = (),
-    networks: Mapping[str, str] | None = None,
+    effort: str,
+    date: str,
+    times: Sequence[Time],
+    searches: Sequence[Search],
+    networks: Mapping[str, str] | None,
 ) -> str:
     """The page as text; everything that comes from data is escaped.
 

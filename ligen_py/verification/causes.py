@@ -3,12 +3,12 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 
-def by_cause(faults: Iterable[str], every: bool = False) -> Iterator[str]:
+def by_cause(faults: Iterable[str], every: bool) -> Iterator[str]:
     """The first of all faults that say the same of different files, with the number of these.
 
     A fault is the file's name, a colon and what is wrong. With `every` all are given as they are.
 
-    >>> list(by_cause(["a.h5: is old", "b.h5: is lost", "c.h5: is old", "a.h5: is old"]))
+    >>> list(by_cause(["a.h5: is old", "b.h5: is lost", "c.h5: is old", "a.h5: is old"], False))
     ['a.h5: is old (the first of 2 files)', 'b.h5: is lost']
     """
     if every:
