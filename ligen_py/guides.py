@@ -106,9 +106,9 @@ def _search(task: Task, part: tuple[int, int], device: str | None) -> tuple[dict
     rows = Alignments.joined([rows for rows, _ in some], some[0][0].dna.shape[1])
     log.info(
         "%d guides with candidates for controls, %d bases, %d sites; %.2f s (kernels %.3f s)",
-        *(len(task.query.guides), task.genome.bases, len(rows.guide)),
-        *(time.perf_counter() - began, sum(seconds.values())),
-    )
+        len(task.query.guides), task.genome.bases, len(rows.guide),
+        time.perf_counter() - began, sum(seconds.values()),
+    )  # fmt: skip
     count = some[0][1] + some[1][1]
     return records_of(task.genome, task.query, rows, count, 0, part), labels(chosen)
 
@@ -147,7 +147,9 @@ def _report(found: Designed, settings: GuidesSettings) -> None:
         log.warning(
             "only %d of %d controls have no site with %d mismatches or fewer; "
             "give a lower control_mismatches, or try another seed",
-            *(controls, settings.controls, settings.control_mismatches),
+            controls,
+            settings.controls,
+            settings.control_mismatches,
         )
     if (guides.verdict[of_genes] == GuideVerdict.NO_SITE).all():
         log.warning("no guide has its own site in the genome; is it the gene's genome?")

@@ -127,9 +127,9 @@ def _search(
     rows, count = rows_of(genome, query, sites, settings.rows == "all", settings.skip_n, most=most)
     log.info(
         "%d guides, %d bases, %d rows; device and genome %.2f s, search %.2f s (kernels %.3f s)",
-        *(len(query.guides), genome.bases, count.sum(), read - began),
-        *(time.perf_counter() - read, sum(seconds.values())),
-    )
+        len(query.guides), genome.bases, count.sum(), read - began,
+        time.perf_counter() - read, sum(seconds.values()),
+    )  # fmt: skip
     read_from = file, Input(genome_path.name, genome.digest())
     made_by = Run("offtargets", settings, read_from, labels(chosen))
     return made_by, records_of(genome, query, rows, count, most, part)

@@ -130,7 +130,10 @@ def run(
             "%s: %d of them passed parse.time_limit (%g s) or parse.memory_limit (%d MiB), or "
             "crashed their worker: they have one state and conformer, or failed; another run may "
             "do otherwise; raise the limit to have all states",
-            *(where, count, settings.time_limit, settings.memory_limit),
+            where,
+            count,
+            settings.time_limit,
+            settings.memory_limit,
         )
     for column in empty_columns(columns, library.entries):
         log.warning("%s: no record has a value of '%s'; correct the name", where, column)

@@ -80,7 +80,10 @@ def _run(options: argparse.Namespace) -> None:
     if advice:
         log.warning(
             "picked %d, not %d, of the %d molecules with poses in the campaign; %s",
-            *(len(chosen), options.count, target.stored, ", or ".join(advice)),
+            len(chosen),
+            options.count,
+            target.stored,
+            ", or ".join(advice),
         )
     else:
         log.info("picked %d of %d molecules", len(chosen), target.stored)

@@ -106,7 +106,9 @@ def queries_of(inputs: Inputs) -> Queries:
     if empty:
         log.warning(
             "%s: queries without residues, which have no hits: %d, such as %s",
-            *(inputs.query, len(empty), empty[0]),
+            inputs.query,
+            len(empty),
+            empty[0],
         )
     site = [number - 1 for number in inputs.site or ()]
     if site and (len(found) != 1 or site[-1] >= found.residues):

@@ -351,7 +351,11 @@ def _padded(found: Sequence[Listed], pattern: str, path: Path) -> list[str]:
         log.warning(
             "%s: guides of %d letters are searched beside %s, the rest of the pattern %s; if this "
             "is not their PAM, give another pattern, or write N %s short guides",
-            *(path, size, pam, pattern, "behind" if pam_first else "in front of"),
+            path,
+            size,
+            pam,
+            pattern,
+            "behind" if pam_first else "in front of",
         )
     width = len(pattern)
     letters = (one.sequence for one in found)

@@ -94,7 +94,9 @@ def of_sequences(path: Path, enzyme: Enzyme) -> list[Spacer]:
         log.warning(
             "%s: no guide of %d records is listed, such as %s: none fits, or a record before has "
             "the same",
-            *(path, len(none), next(name for name in names if name in none)),
+            path,
+            len(none),
+            next(name for name in names if name in none),
         )
     return listed
 

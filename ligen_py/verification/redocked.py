@@ -66,7 +66,10 @@ def choose(
     count = min(int(count), len(others))
     log.info(
         "chosen of %d molecules: the best %d, and %d others by --seed %d",
-        *(len(chosen), np.count_nonzero(chosen), count, seed),
+        len(chosen),
+        np.count_nonzero(chosen),
+        count,
+        seed,
     )
     chosen[np.random.default_rng(seed).choice(others, count, replace=False)] = True
     ends = np.cumsum([len(rows) for rows in ready])[:-1]

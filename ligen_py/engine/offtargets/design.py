@@ -186,7 +186,8 @@ def own_sites(
         log.warning(
             "at least half of the guides have more than %d perfect sites each, and cut at all of "
             "them: those of %s%s",
-            *(MANY, ", ".join(repeated[:SOME])),
+            MANY,
+            ", ".join(repeated[:SOME]),
             f" and {len(repeated) - SOME} more genes" if len(repeated) > SOME else "",
         )
     return result
@@ -202,7 +203,10 @@ def _warn_of_copies(copies: Sequence[tuple[str, int, Copy]], chromosomes: Chromo
         log.warning(
             "%s: %d of %d guides have perfect sites at %s, taken for the gene, and at %s; give "
             "--annotation with the gene, which decides",
-            *(gene, copy.shared, size, *places),
+            gene,
+            copy.shared,
+            size,
+            *places,
         )
     if len(copies) > SOME:
         log.warning("so have guides of %d more genes", len(copies) - SOME)
