@@ -40,6 +40,9 @@ QUOTED = re.compile(r"""(["'])(.*)\1""")
 TITLE = re.compile("[A-Z]{0,3}[RD]NA")
 """Titles of a column that are IUPAC letters, too, such as sgRNA."""
 
+LIMITS = re.compile("(MAX(IMUM)?)?(MM|MISMATCH(ES)?)(LIMIT)?|LIMITS?")
+"""Titles of a column of mismatch limits, without blanks and the like."""
+
 
 class Guide(NamedTuple):
     """One guide as it is searched: N wherever its letter does not count."""
@@ -218,7 +221,8 @@ def read_guides(path: Path) -> list[Listed]:
     """The guides of a file.
 
     FASTA, or a table of id, sequence and perhaps mismatch limit, separated by tabs, commas or
-    spaces, with or without a header line. Cells may have quotes. Ids may repeat; order is kept.
+    spaces, with or without a line of titles. Cells may have quotes. Ids may repeat; order is kept.
+    Of further columns with a title, one is read: that of limits, by its title.
     """
     with path.open("rb") as stream:
         head = stream.read(1 << 10).removeprefix(BOM).lstrip()
@@ -229,6 +233,7 @@ def read_guides(path: Path) -> list[Listed]:
         ]
     found: list[Listed] = []
     begun = False
+    column: int | None = 2
     try:
         text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
@@ -259,9 +264,43 @@ def read_guides(path: Path) -> list[Listed]:
                 )
             begun = True
             log.info("%s, line %d: taken for titles: %s", path, number, line.strip())
+            if len(titles := _cells(line)) > 2:
+                column = _column_of_limits(titles, f"{path}, line {number}")
             continue
-        limit = _whole(path, number, words[2], "mismatch limit") if len(words) > 2 else None
+        cells = _cells(line)
+        if column is not None and 2 < len(cells) <= column:
+            raise InputError(
+                f"{path}, line {number}: has {len(cells)} columns, and limits are column "
+                f"{column + 1}; leave their cell empty where the guide has none"
+            )
+        given = "" if column is None else "".join(cells[column : column + 1])
+        limit = _whole(path, number, given, "mismatch limit") if given else None
         found.append(Listed(words[0], _upper(words[1]), limit, f"line {number}"))
+    return found
+
+
+def _cells(line: str) -> list[str]:
+    """The cells of a line, the empty ones included; its words where blanks separate them."""
+    cells = [_unquoted(cell) for cell in re.split("[\t,]", line.lstrip("\t, "))]
+    if len(cells) > 2 and cells[1]:
+        return cells
+    return [word for word in map(_unquoted, line.replace(",", " ").split()) if word]
+
+
+def _column_of_limits(titles: Sequence[str], place: str) -> int | None:
+    """The first column behind id and sequence that is called limits; the log has the others."""
+    found = None
+    unread = []
+    for number, title in enumerate(titles[2:], start=2):
+        if found is None and LIMITS.fullmatch(re.sub("[ ._-]", "", title.upper())):
+            found = number
+        else:
+            unread.append(repr(title))
+    if unread:
+        log.info(
+            "%s: not read: the columns %s (one of limits has a title such as limit or mismatches)",
+            *(place, ", ".join(unread)),
+        )
     return found
 
 
@@ -318,6 +357,11 @@ def as_query(
         Guide(one.name, letters, mismatches if one.limit is None else one.limit)
         for one, letters in zip(found, _padded(found, pattern, path), strict=True)
     )
+    if limits := [one.limit for one in found if one.limit is not None]:
+        log.info(
+            "%s: %d guides have limits of their own, %d to %d, in place of --mismatches %d",
+            *(path, len(limits), min(limits), max(limits), mismatches),
+        )
     query = Query(pattern, guides, dna_bulge, rna_bulge)
     return checked(query, str(path), [one.place for one in found])
 

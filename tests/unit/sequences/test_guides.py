@@ -79,6 +79,28 @@ def test_a_bad_pattern_is_no_fault_of_the_guides_file(
         as_query(path, pattern, 4, dna_bulge=1)
 
 
+@pytest.mark.parametrize(
+    "title", ["limit", "MM", "mismatches", "max_mismatches", "Max. mismatches"]
+)
+def test_a_column_of_limits_goes_by_its_title(
+    title: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The number of an exon was a limit, and off-targets with more mismatches were lost."""
+    caplog.set_level("INFO")
+    path = tmp_path / "guides.csv"
+    path.write_text(f"name,sgRNA,exon\na,{GUIDE},1\nb,{GUIDE},2\n")
+    assert [guide.limit for guide in as_query(path, PATTERN, 4).guides] == [4, 4]
+    assert "guides.csv, line 1: not read: the columns 'exon' (" in caplog.text
+    assert "limits of their own" not in caplog.text
+    path.write_text(f"name,sgRNA,exon,{title}\na,{GUIDE},1,3\nb,{GUIDE},,1\nc,{GUIDE},2,\n")
+    assert [guide.limit for guide in as_query(path, PATTERN, 4).guides] == [3, 1, 4]
+    words = "2 guides have limits of their own, 1 to 3, in place of --mismatches 4"
+    assert words in caplog.text
+    path.write_text(f"name sgRNA exon limit\na {GUIDE} 1\n")
+    with pytest.raises(InputError, match="line 2: has 3 columns, and limits are column 4; leave"):
+        as_query(path, PATTERN, 4)
+
+
 @pytest.mark.parametrize("title", ["sgRNA", "gRNA", "crRNA", "DNA", "gDNA"])
 def test_a_title_of_iupac_letters_is_no_guide(title: str, tmp_path: Path) -> None:
     """Guides with their PAM leave nothing to compare its length with: it matched everywhere."""
