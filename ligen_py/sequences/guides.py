@@ -30,7 +30,7 @@ LONGEST = 62
 """Longest pattern: with a bulge a site fits two words of 32 bases."""
 
 SHORTEST = 10
-"""Letters from which on a word of a header, such as tag or cat, is no title."""
+"""Letters from which on a word is a guide, and neither a title nor an id, such as tag or cat."""
 
 MOST_BULGE = 2
 
@@ -42,6 +42,10 @@ TITLE = re.compile("[A-Z]{0,3}[RD]NA")
 
 LIMITS = re.compile("(MAX(IMUM)?)?(MM|MISMATCH(ES)?)(LIMIT)?|LIMITS?")
 """Titles of a column of mismatch limits, without blanks and the like."""
+
+
+ASKED = "give an id and a guide's sequence; an id has neither spaces nor commas"
+"""What to do with a line of a table that has no guide."""
 
 
 class Guide(NamedTuple):
@@ -122,6 +126,13 @@ def checked(query: Query, source: str, places: Sequence[str] = ()) -> Query:
             stop(f"guide {guide.sequence} has no letter but N", number)
         if not 0 <= guide.limit <= len(pattern):
             stop(f"a limit of {guide.limit} mismatches; give 0 to {len(pattern)}", number)
+        if (own := len(guide.sequence) - guide.sequence.count("N")) <= guide.limit:
+            stop(
+                f"guide {guide.sequence} has {own} letters other than N and may have {guide.limit} "
+                "mismatches: every place with the PAM is a site; give the whole guide, or a "
+                "smaller limit",
+                number,
+            )
         if bulges and any(
             p != "N" and g != "N" for p, g in zip(pattern, guide.sequence, strict=True)
         ):
@@ -248,20 +259,16 @@ def read_guides(path: Path) -> list[Listed]:
             words = words[:1]
         title = not (begun or found) and TITLE.fullmatch("".join(words[1:2]).upper())
         fault = fault_of(_upper(words[1])) if len(words) > 1 else None
+        if len(words) > 1 and (fault or len(words[1]) < SHORTEST):
+            _require_no_other(words, f"{path}, line {number}")
         if len(words) < 2 or title or (not found and fault is not None):
-            # What is nearly a guide is one with a slip of the pen, and no header. Behind an id with
-            # spaces it is a further word.
-            long = [word for word in words[2:] if len(word) >= SHORTEST]
-            is_behind = any(map(_nearly_a_guide, long))
-            if fault and not is_behind and (begun or _nearly_a_guide(words[1])):
+            # What is nearly a guide is one with a slip of the pen, and no header.
+            if fault and (begun or _nearly_a_guide(words[1])):
                 raise InputError(
                     f"{path}, line {number}: guide {words[1]}: {fault!r} is no IUPAC letter of DNA"
                 )
-            if begun or len(words) < 2 or is_behind or _nearly_a_guide(words[1]):
-                raise InputError(
-                    f"{path}, line {number}: give an id and a guide's sequence; an id has neither "
-                    "spaces nor commas"
-                )
+            if begun or len(words) < 2:
+                raise InputError(f"{path}, line {number}: {ASKED}")
             begun = True
             log.info("%s, line %d: taken for titles: %s", path, number, line.strip())
             if len(titles := _cells(line)) > 2:
@@ -307,6 +314,19 @@ def _column_of_limits(titles: Sequence[str], place: str) -> int | None:
 def _unquoted(cell: str) -> str:
     match = QUOTED.fullmatch(cell.strip())
     return (match[2] if match else cell).strip()
+
+
+def _require_no_other(words: Sequence[str], place: str) -> None:
+    """InputError where the second word of a line is no guide, but another word is."""
+    like = [n for n, one in enumerate(words) if len(one) >= SHORTEST and _nearly_a_guide(one)]
+    if not like or 1 in like:
+        return
+    if like[0] == 0:
+        raise InputError(
+            f"{place}: column 2 has {words[1]!r}, and column 1 a sequence; the columns look "
+            "swapped: the id comes first"
+        )
+    raise InputError(f"{place}: {ASKED}")
 
 
 def _nearly_a_guide(word: str) -> bool:

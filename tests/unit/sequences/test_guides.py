@@ -135,6 +135,28 @@ def test_a_bad_guide_is_named_by_its_place(tmp_path: Path, text: str, words: str
         as_query(path, PATTERN, 4)
 
 
+@pytest.mark.parametrize("text", [">a\nACG\n", "a cat\n", f"a {GUIDE}\nb NNACGTNNN{'N' * 11}\n"])
+def test_a_guide_that_every_place_matches_is_refused(text: str, tmp_path: Path) -> None:
+    """It was searched, and its sites were all places with a PAM."""
+    path = tmp_path / "g.txt"
+    path.write_text(text)
+    words = "g.txt, (record a|line [12]): guide N*[ACGT]+N* has [34] letters other than N and may "
+    with pytest.raises(InputError, match=f"{words}have 4 mismatches: every place"):
+        as_query(path, PATTERN, 4)
+    assert as_query(path, PATTERN, 2).guides
+
+
+@pytest.mark.parametrize("name", ["a", "cat", "g1", "gtacc_1", "sgRNA-EGFR-2"])
+@pytest.mark.parametrize("titles", ["", "sequence,id\n"])
+def test_swapped_columns_are_told(name: str, titles: str, tmp_path: Path) -> None:
+    """Names of a few letters were searched; others made the first guide a line of titles."""
+    path = tmp_path / "g.csv"
+    path.write_text(f"{titles}{GUIDE},{name}\n")
+    words = f"line {1 + bool(titles)}: column 2 has '{name}', and column 1 a sequence; the columns"
+    with pytest.raises(InputError, match=f"{words} look swapped"):
+        as_query(path, PATTERN, 2)
+
+
 def test_the_genome_of_an_input_file(tmp_path: Path) -> None:
     source = tmp_path / "in.txt"
     with pytest.raises(
