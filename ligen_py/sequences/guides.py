@@ -37,8 +37,8 @@ MOST_BULGE = 2
 QUOTED = re.compile(r"""(["'])(.*)\1""")
 """A cell in quotes, as R writes it."""
 
-TITLE = re.compile("[A-Z]{0,3}[RD]NA")
-"""Titles of a column that are IUPAC letters, too, such as sgRNA."""
+TITLE = re.compile("[A-Z]{0,3}[RD]NA|CHR|START|STRAND|BATCH|TAG|RANK|BAND")
+"""Titles of a column that are IUPAC letters, too."""
 
 LIMITS = re.compile("(MAX(IMUM)?)?(MM|MISMATCH(ES)?)(LIMIT)?|LIMITS?")
 """Titles of a column of mismatch limits, without blanks and the like."""
@@ -326,7 +326,7 @@ def _require_no_other(words: Sequence[str], place: str) -> None:
             f"{place}: column 2 has {words[1]!r}, and column 1 a sequence; the columns look "
             "swapped: the id comes first"
         )
-    raise InputError(f"{place}: {ASKED}")
+    raise InputError(f"{place}: {ASKED}; column 2 has no sequences, but {words[1]!r}")
 
 
 def _nearly_a_guide(word: str) -> bool:

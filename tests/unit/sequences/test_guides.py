@@ -109,6 +109,17 @@ def test_a_title_of_iupac_letters_is_no_guide(title: str, tmp_path: Path) -> Non
     assert as_query(path, PATTERN, 4).guides == (Guide("a", f"{GUIDE}NGG", 2),)
 
 
+@pytest.mark.parametrize("title", ["chr", "strand"])
+@pytest.mark.parametrize("cell", ["chr1", "1", "+", "Y"])
+def test_a_second_column_without_sequences_is_told(title: str, cell: str, tmp_path: Path) -> None:
+    """The titles were a guide, whose limit was 'sgRNA'."""
+    path = tmp_path / "guides.csv"
+    path.write_text(f"name,{title},sgRNA\na,{cell},{GUIDE}\n")
+    with pytest.raises(InputError, match=r"line 2: give an id.*2 has no sequences, but ") as told:
+        as_query(path, PATTERN, 4)
+    assert str(told.value).endswith(f"but {cell!r}")
+
+
 def test_a_slip_in_the_first_guide_makes_it_no_header(tmp_path: Path) -> None:
     path = tmp_path / "guides.tsv"
     path.write_text(f"a\tO{GUIDE[1:]}\nb\t{GUIDE}\n")
