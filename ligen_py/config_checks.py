@@ -157,7 +157,7 @@ def _check_search(plan: Workplan, section: str, name: str) -> None:
         search = plan.settings.offtargets[name]
         if search.guides is not None:
             asked = search.model_dump(include=set(IN_INPUT))
-            as_query(plan.resolve(search.guides), **asked, place="key 'pattern'")
+            as_query(plan.resolve(search.guides), **asked, setting="key '{}'")
         return
     design = plan.settings.guides[name]
     if design.annotation is not None:

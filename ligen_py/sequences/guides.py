@@ -361,15 +361,28 @@ def as_query(
     mismatches: int,
     dna_bulge: int = 0,
     rna_bulge: int = 0,
-    place: str = "command line: --pattern",
+    setting: str = "command line: --{}",
 ) -> Query:
     """The query for a file of guides (`read_guides`), which may leave out the PAM.
 
-    `place` is where the pattern was given.
+    `setting` is what a message calls a setting, here the pattern and the mismatches.
     """
     pattern = _upper(pattern)
-    check_pattern(pattern, dna_bulge or rna_bulge, place)
+    check_pattern(pattern, dna_bulge or rna_bulge, setting.format("pattern"))
     found = read_guides(path)
+    limits = [one.limit for one in found if one.limit is not None]
+    most = setting.format("mismatches")
+    if mismatches > len(pattern) and len(limits) < len(found):
+        raise InputError(
+            f"{most}: {mismatches} is more than the {len(pattern)} letters of the pattern "
+            f"{pattern}; give 0 to {len(pattern)}"
+        )
+    if limits:
+        log.info(
+            "%s: %d guides have limits of their own, %d to %d, in place of %s %d",
+            *(path, len(limits), min(limits), max(limits)),
+            *(most.rpartition(": ")[2], mismatches),
+        )
     for one in found:
         if not one.sequence:
             raise InputError(f"{path}, {one.place}: has no letters; give the guide's sequence")
@@ -377,11 +390,6 @@ def as_query(
         Guide(one.name, letters, mismatches if one.limit is None else one.limit)
         for one, letters in zip(found, _padded(found, pattern, path), strict=True)
     )
-    if limits := [one.limit for one in found if one.limit is not None]:
-        log.info(
-            "%s: %d guides have limits of their own, %d to %d, in place of --mismatches %d",
-            *(path, len(limits), min(limits), max(limits), mismatches),
-        )
     query = Query(pattern, guides, dna_bulge, rna_bulge)
     return checked(query, str(path), [one.place for one in found])
 

@@ -177,13 +177,16 @@ def test_a_database_that_is_none(tmp_path: Path) -> None:
     assert "db.fa: does not begin with '>'" in message
 
 
-def test_a_pattern_of_off_targets_is_named_by_its_key(tmp_path: Path) -> None:
-    """It was called a fault of the guides' file."""
+def test_settings_of_off_targets_are_named_by_their_keys(tmp_path: Path) -> None:
+    """They were called faults of the guides' file."""
     for name in ("genome.fa", "guides.txt"):
         (tmp_path / name).write_text(">one\nACGTTGCAACGTTGCAACGT\n")
     search = {"genome": "genome.fa", "guides": "guides.txt", "pattern": "NNXX"}
     message = refused(write(tmp_path, offtargets={"cas": search}))
     assert "key 'offtargets.cas': key 'pattern': the pattern 'NNXX' must be" in message
+    search |= {"pattern": "N" * 20, "mismatches": 21}
+    message = refused(write(tmp_path, offtargets={"cas": search}))
+    assert "key 'offtargets.cas': key 'mismatches': 21 is more than the 20 letters" in message
 
 
 @pytest.mark.parametrize(

@@ -101,6 +101,16 @@ def test_a_column_of_limits_goes_by_its_title(
         as_query(path, PATTERN, 4)
 
 
+def test_too_large_a_default_limit_is_no_fault_of_the_guides_file(tmp_path: Path) -> None:
+    path = tmp_path / "guides.tsv"
+    path.write_text(f"a\t{GUIDE}\t2\nb\t{GUIDE}\n")
+    words = "^command line: --mismatches: 24 is more than the 23 letters of the pattern"
+    with pytest.raises(InputError, match=words):
+        as_query(path, PATTERN, 24)
+    path.write_text(f"a\t{GUIDE}\t2\n")
+    assert as_query(path, PATTERN, 24).guides[0].limit == 2
+
+
 @pytest.mark.parametrize("title", ["sgRNA", "gRNA", "crRNA", "DNA", "gDNA"])
 def test_a_title_of_iupac_letters_is_no_guide(title: str, tmp_path: Path) -> None:
     """Guides with their PAM leave nothing to compare its length with: it matched everywhere."""
