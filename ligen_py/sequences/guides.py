@@ -10,9 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
+
 from ligen_py.errors import InputError
 from ligen_py.sequences.fasta import read_fasta
-from ligen_py.sequences.iupac import BASES, fault_of
+from ligen_py.sequences.iupac import BASES, SETS, fault_of
 from ligen_py.unpacking import BOM
 
 log = logging.getLogger("ligen_py")
@@ -140,7 +142,25 @@ def checked(query: Query, source: str, places: Sequence[str] = ()) -> Query:
                  number)  # fmt: skip
         if bulges and len(guide.sequence.strip("N")) <= query.rna_bulge + 1:
             stop(f"guide {guide.sequence} is too short for bulges", number)
+    _warn_of_contradictions(query, source, places)
     return query
+
+
+def _warn_of_contradictions(query: Query, source: str, places: Sequence[str]) -> None:
+    """Name the guides that no site matches wholly: their letters are none of the pattern's."""
+    letters = "".join((query.pattern, *(guide.sequence for guide in query.guides))).encode()
+    sets = SETS[np.frombuffer(letters, np.uint8)].reshape(-1, len(query.pattern))
+    count = ((sets[1:] & sets[0]) == 0).sum(axis=1)
+    if count.any():
+        first = int(np.flatnonzero(count)[0])
+        log.warning(
+            "%s%s: guide %s contradicts the pattern %s in %d of its letters, as %d of %d "
+            "guides do: every site has mismatches there; correct the pattern, or write N in them",
+            source,
+            f", {places[first]}" if places else "",
+            *(query.guides[first].sequence, query.pattern, count[first]),
+            *(np.count_nonzero(count), len(count)),
+        )
 
 
 def check_pattern(pattern: str, bulges: int, place: str) -> None:

@@ -293,6 +293,28 @@ def test_a_guide_that_may_not_stand_beside_its_pam_is_warned_of(
     assert [one.startswith(where) for one in said] == [True] * bool(pam)
 
 
+def test_guides_that_contradict_the_pattern_are_warned_of(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """All their sites had mismatches there, or too many: none was found, without a word."""
+    path = tmp_path / "g.tsv"
+    path.write_text(f"a\t{GUIDE}RGR\nb\t{GUIDE}TCC\nc\t{GUIDE}\nd\t{GUIDE}TYG\n")
+    as_query(path, PATTERN, 4)
+    words = f"{path}, line 2: guide {GUIDE}TCC contradicts the pattern {PATTERN} in 2 of its "
+    assert caplog.messages[-1].startswith(f"{words}letters, as 2 of 4 guides do: every site has")
+    caplog.clear()
+    path.write_text(f"a\t{GUIDE}RGR\nb\t{GUIDE}\n")
+    as_query(path, PATTERN, 4)
+    assert not caplog.records
+    path.write_text(f"a\t{GUIDE}\n")
+    as_query(path, "N" * 19 + "RG", 4)  # a letter too short
+    assert "contradicts the pattern NNNNNNNNNNNNNNNNNNNRG in 1 of its letters" in caplog.text
+    path.write_text(f"g.fa\n{PATTERN}\n{GUIDE}TAA 5\n")
+    caplog.clear()
+    read_cas_offinder(path)
+    assert f"{path}, line 3: guide {GUIDE}TAA contradicts" in caplog.text
+
+
 def test_guides_without_pam_have_one_length(tmp_path: Path) -> None:
     """But for patterns of Cas9, of which it is known where a guide ends."""
     other = "N" * 21 + "GRRT"
