@@ -31,6 +31,14 @@ _MAGIC = {
 }
 """First bytes of compressed files -> what Arrow calls the method."""
 
+NO_TEXT = {
+    b"PK\x03\x04": "a ZIP archive, or an Excel workbook",
+    b"\xd0\xcf\x11\xe0": "an Excel workbook",
+    b"\xfd7zXZ": "packed with xz",
+    b"7z\xbc\xaf": "a 7z archive",
+}
+"""First bytes of files that may have the name of a text, and are none -> what they are."""
+
 _BLOCK = 1 << 17
 
 
@@ -126,8 +134,17 @@ class _Bounded:
         return count
 
 
-def refuse_utf16(path: Path, start: bytes) -> None:
-    """InputError where the first bytes of a text are UTF-16, with a byte-order mark or without."""
+def refuse_no_text(path: Path, start: bytes) -> None:
+    """InputError where the first bytes of a file are of an archive, a workbook or UTF-16 text.
+
+    UTF-16 is found with a byte-order mark or without.
+    """
+    for magic, kind in NO_TEXT.items():
+        if start.startswith(magic):
+            raise InputError(
+                f"{path}: is {kind}; unpack it, or save the table as CSV (gzip, Zstandard and "
+                "bzip2 are read as they are)"
+            )
     if start.startswith((b"\xff\xfe", b"\xfe\xff")) or start[:2].count(0) == 1:
         raise InputError(f"{path}: is UTF-16 text; save it as UTF-8")
 

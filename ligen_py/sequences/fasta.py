@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from ligen_py.errors import InputError
-from ligen_py.unpacking import BOM, opened, refuse_bare_returns, refuse_utf16
+from ligen_py.unpacking import BOM, opened, refuse_bare_returns, refuse_no_text
 
 HEADER_LIMIT = 1 << 20
 """Longest header in bytes; a longer one is no line of text. (NCBI's nr joins a few thousand.)"""
@@ -39,8 +39,8 @@ def read_fasta(path: Path) -> Iterator[FastaRecord]:
     memory at a time, beside a block of 16 MiB. Headers are UTF-8, or else Latin-1.
 
     Raises InputError, which names the file, where it has no record, begins with anything else,
-    is UTF-16, has bare carriage returns as line ends or a zero byte in a header, or contains
-    compressed data that are damaged or out of proportion.
+    is UTF-16 or packed otherwise, has bare carriage returns as line ends or a zero byte in a
+    header, or contains compressed data that are damaged or out of proportion.
     """
     with opened(path) as stream:
         for number, text in enumerate(_split(path, stream), start=1):
@@ -53,7 +53,7 @@ def read_fasta(path: Path) -> Iterator[FastaRecord]:
 def _split(path: Path, stream: BinaryIO) -> Iterator[bytes]:
     """The text of one record after another, without its ``>``."""
     start = stream.read(_BLOCK).removeprefix(BOM).lstrip(WHITE)
-    refuse_utf16(path, start)
+    refuse_no_text(path, start)
     if not start:
         raise InputError(f"{path}: contains no sequences; give a FASTA file")
     if not start.startswith(b">"):

@@ -16,7 +16,7 @@ from urllib.parse import unquote
 import numpy as np
 
 from ligen_py.errors import InputError
-from ligen_py.unpacking import BOM, opened
+from ligen_py.unpacking import BOM, opened, refuse_no_text
 
 NAMES = ("gene_name", "gene", "Name", "gene_id", "locus_tag")
 """Attributes that name a line's gene, the best first."""
@@ -271,6 +271,8 @@ def _lines(path: Path) -> Iterator[tuple[int, list[str]]]:
     """Numbers and words of the lines that are no comments; GFF3's sequences are left out."""
     with opened(path) as stream:
         for number, line in enumerate(_every_line(stream), start=1):
+            if number == 1:
+                refuse_no_text(path, line)
             if line.startswith(b"##FASTA"):
                 return
             if line.strip() and not line.startswith((b"#", b"track", b"browser")):

@@ -34,7 +34,7 @@ from ligen_py.sequences.digests import AT_ONCE, Known
 from ligen_py.sequences.fasta import WHITE
 from ligen_py.sequences.iupac import SETS
 from ligen_py.sequences.planes import WORD, Genome, layout
-from ligen_py.unpacking import BOM, compression, refuse_bare_returns, refuse_utf16, unpacked
+from ligen_py.unpacking import BOM, compression, refuse_bare_returns, refuse_no_text, unpacked
 from ligen_py.whole_files import sync
 
 log = logging.getLogger("ligen_py")
@@ -373,7 +373,7 @@ def _bodies(
         for record in twobit.read_twobit(path, data):
             yield Body(record.name, record.name, record.length, _twobit_packer(record))
         return
-    refuse_utf16(path, text[:2])
+    refuse_no_text(path, text[:8])
     starts = list(_headers(data, pool))
     if not starts or text[: starts[0]].removeprefix(BOM).strip(WHITE):
         raise InputError(f"{path}: does not begin with '>' and is not .2bit; give a genome")

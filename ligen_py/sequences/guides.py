@@ -15,7 +15,7 @@ import numpy as np
 from ligen_py.errors import InputError
 from ligen_py.sequences.fasta import read_fasta
 from ligen_py.sequences.iupac import BASES, SETS, fault_of
-from ligen_py.unpacking import BOM
+from ligen_py.unpacking import BOM, refuse_no_text
 
 log = logging.getLogger("ligen_py")
 
@@ -257,6 +257,7 @@ def read_guides(path: Path) -> list[Listed]:
     """
     with path.open("rb") as stream:
         head = stream.read(1 << 10).removeprefix(BOM).lstrip()
+    refuse_no_text(path, head)
     if head.startswith(b">"):
         return [
             Listed(name, _upper(sequence.decode("latin-1")), None, f"record {name}")

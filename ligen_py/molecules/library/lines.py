@@ -6,18 +6,10 @@ from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 from ligen_py.errors import InputError
-from ligen_py.unpacking import BOM, compression, refuse_bare_returns, refuse_utf16, unpacked
+from ligen_py.unpacking import BOM, compression, refuse_bare_returns, refuse_no_text, unpacked
 
 LINE_LIMIT = 1 << 24
 """Longest line in bytes; a longer one is not a line of text."""
-
-NO_TEXT = {
-    b"PK\x03\x04": "a ZIP archive, or an Excel workbook",
-    b"\xd0\xcf\x11\xe0": "an Excel workbook",
-    b"\xfd7zXZ": "packed with xz",
-    b"7z\xbc\xaf": "a 7z archive",
-}
-"""First bytes of other files that may have the name of a library -> what they are."""
 
 _BLOCK = 1 << 17
 
@@ -81,7 +73,9 @@ def _lines(
         start = position
         position += len(content)
         if start == 0:
-            _require_text(path, content)
+            first = content.partition(b"\n")[0]
+            refuse_no_text(path, first)
+            refuse_bare_returns(path, first)
             content = content.removeprefix(BOM)
         yield made(Line, (start, number, content))
         number += content.count(b"\n") if before else 1
@@ -98,12 +92,3 @@ def _piece(stream: "BufferedReader[Any]", before: bytes) -> bytes:
     if ahead.startswith(before):
         return b""
     return stream.read(ahead.find(b"\n" + before) + 1 or ahead.rfind(b"\n") + 1)
-
-
-def _require_text(path: Path, first: bytes) -> None:
-    first = first.partition(b"\n")[0]
-    refuse_utf16(path, first)
-    for magic, kind in NO_TEXT.items():
-        if first.startswith(magic):
-            raise InputError(f"{path}: is {kind}; unpack it, or save the table as CSV")
-    refuse_bare_returns(path, first)

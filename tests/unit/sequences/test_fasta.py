@@ -2,6 +2,7 @@
 
 import bz2
 import gzip
+import lzma
 from collections.abc import Callable
 from pathlib import Path
 
@@ -93,6 +94,8 @@ def test_names_and_headers(tmp_path: Path) -> None:
         (b"\x1f\x8b" + b"x" * 99, "damaged or cut short"),
         (zstd(TEXT * 99)[:-2], "damaged or cut short"),
         (bz2.compress(TEXT * 99)[:-2], "damaged or cut short"),
+        (lzma.compress(TEXT), "is packed with xz; unpack it, .*gzip, Zstandard and bzip2 are read"),
+        (b"PK\x03\x04\x14", "is a ZIP archive.*; unpack it"),
     ],
     ids=[
         "empty",
@@ -107,6 +110,8 @@ def test_names_and_headers(tmp_path: Path) -> None:
         "broken-gzip",
         "cut-zstd",
         "cut-bzip2",
+        "xz",
+        "zip",
     ],
 )
 def test_what_is_no_fasta_is_refused(tmp_path: Path, content: bytes, words: str) -> None:

@@ -217,6 +217,7 @@ def test_joined() -> None:
         ("nonsense\n", "line 1: is neither GTF"),
         ("c\tx\tCDS\tten\t9\t.\t+\t.\tgene_id 1\n", "line 1: is neither GTF"),
         ("c\tx\tCDS\t10\t9\t.\t+\t.\tgene_id 1\n", "line 1: is neither GTF"),
+        ("PK\x03\x04", "is a ZIP archive, or an Excel workbook; unpack it"),
         ("# nothing\n", "has no line CDS or exon"),
         (GTF, "has no coding sequence of a gene 'THREE'; it has genes such as ONE, TWO"),
         ("c\t1\t9\tTHREE\t0\t+\nd\t1\t9\tTHREE\t0\t+\n", r"coding sequences on .*c \(\+\)"),

@@ -4,6 +4,7 @@ import bz2
 import errno
 import gzip
 import logging
+import lzma
 import os
 import struct
 import subprocess
@@ -316,6 +317,7 @@ def test_runs_of_n_are_no_bomb_but_a_whole_file_of_them_is(
         (b"", "empty"),
         (b">a\n>b\n\n", "has no base in any record"),
         (b"ACGT\n", "does not begin with '>'"),
+        (lzma.compress(b">a\nACGT\n"), "is packed with xz; unpack it, .*gzip, Zst.* are read"),
         (">a\nACGT\n".encode("utf-16"), "is UTF-16 text; save it as UTF-8"),
         (b">a\rACGT\r", r"bare carriage returns; convert the file, as with tr"),
         (b">a\nACGT\n>a b\nACGT\n", "two records are called 'a'"),

@@ -130,6 +130,13 @@ def test_a_second_column_without_sequences_is_told(title: str, cell: str, tmp_pa
     assert str(told.value).endswith(f"but {cell!r}")
 
 
+def test_a_packed_file_of_guides_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "guides.xlsx"
+    path.write_bytes(b"PK\x03\x04\x14")
+    with pytest.raises(InputError, match=r"guides\.xlsx: is a ZIP archive, or an Excel workbook;"):
+        as_query(path, PATTERN, 4)
+
+
 def test_a_slip_in_the_first_guide_makes_it_no_header(tmp_path: Path) -> None:
     path = tmp_path / "guides.tsv"
     path.write_text(f"a\tO{GUIDE[1:]}\nb\t{GUIDE}\n")

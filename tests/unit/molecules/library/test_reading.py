@@ -15,7 +15,6 @@ from pyarrow import parquet
 from ligen_py import unpacking
 from ligen_py.errors import InputError
 from ligen_py.molecules.library import lines, sdf_mol2
-from ligen_py.molecules.library.lines import NO_TEXT
 from ligen_py.molecules.library.reading import Columns, Part, Record, clean_name, count, records
 from ligen_py.records.ledger import Reason
 
@@ -66,7 +65,7 @@ def test_latin1_is_read_and_utf16_is_named(tmp_path: Path) -> None:
             names(path)
 
 
-@pytest.mark.parametrize("start", NO_TEXT)
+@pytest.mark.parametrize("start", unpacking.NO_TEXT)
 def test_other_files_under_the_name_of_a_library_are_named(tmp_path: Path, start: bytes) -> None:
     path = written(tmp_path, "a.csv", start + b"\x14\x00\x06,\nC\n")
     with pytest.raises(InputError, match=r"a\.csv: is .*(Excel|xz|7z).*unpack it, or save"):
