@@ -117,7 +117,8 @@ class Annotation:
                 f"{self.path}: has no coding sequence of a gene {asked!r}; it has genes such as "
                 f"{', '.join(known)}"
             )
-        places = {(self.chromosome[row], int(self.strand[row])) for row in rows}
+        # A dict keeps the order of the file.
+        places = dict.fromkeys((self.chromosome[row], int(self.strand[row])) for row in rows)
         if len(places) > 1:
             where = ", ".join(f"{chromosome} ({'+-.'[strand]})" for chromosome, strand in places)
             raise InputError(
@@ -210,10 +211,7 @@ def read_annotation(path: Path) -> Annotation:
             else:
                 (coding if _is_coding(words) else exons).extend(_of_bed(words))
         except (ValueError, IndexError) as error:
-            raise InputError(
-                f"{path}, line {number}: is neither GTF, GFF3 nor BED of 4 to 12 columns; "
-                "give the annotation of a genome"
-            ) from error
+            raise InputError(f"{path}, line {number}: {_fault_of(words)}") from error
     rows = coding or exons
     if not rows:
         raise InputError(f"{path}: has no line CDS or exon; give the annotation of a genome")
@@ -253,6 +251,20 @@ class _Parent(NamedTuple):
     name: str
     aliases: frozenset[str]
     parents: tuple[str, ...]
+
+
+def _fault_of(words: list[str]) -> str:
+    """What is wrong with a line that cannot be read."""
+    if len(words) == 1 and len(words[0].split()) > 3:
+        return "its columns are separated by blanks; separate them by tabs"
+    if len(words) >= 12 and words[9].isdecimal():
+        counts = [len(list(filter(None, words[k].split(",")))) for k in (10, 11)]
+        if counts != [int(words[9])] * 2:
+            return (
+                f"has blocks: {words[9]} by column 10, {counts[0]} sizes, {counts[1]} starts; "
+                "correct the line"
+            )
+    return "is neither GTF, GFF3 nor BED of 4 to 12 columns; give the annotation of a genome"
 
 
 def _above(parents: tuple[str, ...], known: dict[str, _Parent]) -> list[_Parent]:
@@ -339,6 +351,8 @@ def _of_bed(words: list[str]) -> list[_Row]:
     if len(words) >= 12:
         sizes, starts = ([int(n) for n in words[k].split(",") if n] for k in (10, 11))
         exons = [Exon(start + s, start + s + z) for s, z in zip(starts, sizes, strict=True)]
+        if len(exons) != int(words[9]):
+            raise ValueError(words)
         thick = int(words[6]), int(words[7])
         if _is_coding(words):
             exons = [Exon(max(one.start, thick[0]), min(one.end, thick[1])) for one in exons]

@@ -217,6 +217,17 @@ def test_joined() -> None:
         ("nonsense\n", "line 1: is neither GTF"),
         ("c\tx\tCDS\tten\t9\t.\t+\t.\tgene_id 1\n", "line 1: is neither GTF"),
         ("c\tx\tCDS\t10\t9\t.\t+\t.\tgene_id 1\n", "line 1: is neither GTF"),
+        ("c 1 9 THREE 0 +\n", "line 1: its columns are separated by blanks; separate them by tabs"),
+        (
+            BED.replace("\t2\t", "\t3\t"),
+            "line 1: has blocks: 3 by column 10, 2 sizes, 2 starts; correct the line",
+        ),
+        (BED.replace("\t2\t", "\t1\t"), "line 1: has blocks: 1 by column 10, 2 sizes, 2 st"),
+        (BED.replace("0,300,", "0,300,400"), "line 1: has blocks: 2 by column 10, 2 sizes, 3 st"),
+        (
+            "".join(f"c{n}\t1\t9\tTHREE\t0\t-\n" for n in (2, 7, 1, 5, 4, 3)),
+            r"coding sequences on c2 \(-\), c7 \(-\), c1 \(-\), c5 \(-\), c4 \(-\), c3 \(-\); name",
+        ),
         ("PK\x03\x04", "is a ZIP archive, or an Excel workbook; unpack it"),
         ("# nothing\n", "has no line CDS or exon"),
         (GTF, "has no coding sequence of a gene 'THREE'; it has genes such as ONE, TWO"),
