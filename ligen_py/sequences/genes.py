@@ -27,10 +27,16 @@ OF_GENE = NAMES[:2]
 ALIASES = (*NAMES, "transcript_id", "transcript_name", "ID", "Parent", "protein_id")
 """Attributes by which a gene may be asked for."""
 
+FURTHER = "Alias"
+"""An attribute of GFF3 by which a gene may be asked for where no other is called so: the names of
+one gene are often further names of others."""
+
 NO_PARENTS = ("five_prime_UTR", "three_prime_UTR", "UTR", "start_codon", "stop_codon")
 """Kinds of lines that no other line belongs to; there are many."""
 
-ATTRIBUTE = re.compile(rf"\s*({'|'.join(sorted(ALIASES, key=len, reverse=True))})(?:\s*(=)|\s)(.*)")
+ATTRIBUTE = re.compile(
+    rf"\s*({'|'.join(sorted((*ALIASES, FURTHER), key=len, reverse=True))})(?:\s*(=)|\s)(.*)"
+)
 """Of GFF3 with '=', of GTF with a blank."""
 
 QUOTED = re.compile(r'(?:[^;"]|"[^"]*")+')
@@ -92,7 +98,8 @@ class Annotation:
     name: np.ndarray
     """object: the gene."""
     aliases: tuple[frozenset[str], ...]
-    """Every name by which the gene or transcript of a stretch may be asked for."""
+    """Every name by which the gene or transcript of a stretch may be asked for; the `FURTHER` ones
+    begin with Alias=."""
     _known: dict[tuple[str, str, int], Gene] = field(default_factory=dict)
 
     @cached_property
@@ -111,6 +118,12 @@ class Annotation:
         their strand is not given.
         """
         rows = np.flatnonzero([asked in names for names in self.aliases])
+        if not len(rows):
+            rows = np.flatnonzero([f"{FURTHER}={asked}" in names for names in self.aliases])
+            if len(genes := dict.fromkeys(self.name[rows])) > 1:
+                raise InputError(
+                    f"{self.path}: {asked!r} is a further name of {', '.join(genes)}; name one"
+                )
         if not len(rows):
             known = sorted(set(self.name))[:SOME]
             raise InputError(
@@ -300,7 +313,7 @@ def _every_line(stream: BinaryIO) -> Iterator[bytes]:
 
 
 def _attributes(text: str) -> dict[str, list[str]]:
-    """The values of the last column's `ALIASES`."""
+    """The values of the last column's `ALIASES`, and of `FURTHER`."""
     found: dict[str, list[str]] = {}
     before, *values = text.split('"')
     # In GFF3, which has '=', quotes mean nothing.
@@ -320,7 +333,11 @@ def _name(found: dict[str, list[str]], keys: tuple[str, ...] = NAMES) -> str:
 
 
 def _names_and_parents(found: dict[str, list[str]]) -> tuple[frozenset[str], tuple[str, ...]]:
-    return _known_as(tuple(chain.from_iterable(found.values()))), tuple(found.get("Parent", ()))
+    own = (values for key, values in found.items() if key != FURTHER)
+    names = _known_as(tuple(chain.from_iterable(own)))
+    if further := found.get(FURTHER):
+        names |= {f"{FURTHER}={one}" for one in _known_as(tuple(further))}
+    return names, tuple(found.get("Parent", ()))
 
 
 def _of_gtf(words: list[str]) -> _Row:

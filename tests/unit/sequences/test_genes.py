@@ -98,6 +98,21 @@ def test_the_names_of_genes_stand_in_lines_of_their_own_in_gff3(tmp_path: Path) 
     assert annotation.gene_of(0).exons == (Exon(100, 200), Exon(400, 500))
 
 
+def test_an_alias_names_a_gene_where_nothing_else_is_called_so(tmp_path: Path) -> None:
+    """Joined, two genes of one strand that share a name would be one."""
+    text = ENSEMBL.replace("Name=ONE;", "Name=ONE;Alias=FIRST.2,TWO,BOTH;")
+    text += "chr1\tx\tgene\t2001\t2900\t.\t+\t.\tID=g2;Name=TWO;Alias=BOTH\n"
+    text += "chr1\tx\tCDS\t2001\t2100\t.\t+\t0\tParent=g2\n"
+    annotation = read_annotation(written(tmp_path / "a.gff3", text))
+    for asked in ("FIRST", "FIRST.2"):
+        assert annotation.gene(asked).exons == (Exon(100, 200), Exon(400, 500))
+    assert annotation.gene("TWO").exons == (Exon(2000, 2100),)
+    with pytest.raises(
+        InputError, match=r"a\.gff3: 'BOTH' is a further name of ONE, TWO; name one"
+    ):
+        annotation.gene("BOTH")
+
+
 SGD = """\
 chrI\tx\tgene\t101\t900\t.\t-\t.\tID=YAL001C;Name=YAL001C;gene=TFC3
 chrI\tx\tmRNA\t101\t900\t.\t-\t.\tID=YAL001C_mRNA;Name=YAL001C_mRNA;Parent=YAL001C
