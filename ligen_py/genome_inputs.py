@@ -65,4 +65,4 @@ def require_nothing_else(
     given += sorted(settings.model_fields_set)
     if given:
         flag = given[0].replace("_", "-")
-        raise InputError(f"command line: --{flag} is that of the files of --join; leave it out")
+        raise InputError(f"command line: --{flag}: leave it out; --join reads it from its files")

@@ -104,10 +104,7 @@ def checked(query: Query, source: str, places: Sequence[str] = ()) -> Query:
         raise InputError(f"{source}{place}: {words}")
 
     pattern = query.pattern
-    for bulge in (query.dna_bulge, query.rna_bulge):
-        if not 0 <= bulge <= MOST_BULGE:
-            stop(f"a bulge of {bulge}; bulges may have 0 to {MOST_BULGE} bases")
-    bulges = query.dna_bulge or query.rna_bulge
+    bulges = max(query.dna_bulge, query.rna_bulge)
     check_pattern(pattern, bulges, source)
     if not query.guides:
         stop("no guides; give at least one")
@@ -164,7 +161,12 @@ def _warn_of_contradictions(query: Query, source: str, places: Sequence[str]) ->
 
 
 def check_pattern(pattern: str, bulges: int, place: str) -> None:
-    """InputError, which names the place of the pattern, where it cannot be searched."""
+    """InputError, which names the place of the pattern, where it cannot be searched.
+
+    `bulges` is the most bases of a bulge.
+    """
+    if bulges > MOST_BULGE:
+        raise InputError(f"{place}: a bulge of {bulges}; bulges may have 0 to {MOST_BULGE} bases")
     if not pattern or (fault := fault_of(pattern)):
         raise InputError(
             f"{place}: the pattern {pattern!r} must be IUPAC letters of DNA"
@@ -389,7 +391,7 @@ def as_query(
     `setting` is what a message calls a setting, here the pattern and the mismatches.
     """
     pattern = _upper(pattern)
-    check_pattern(pattern, dna_bulge or rna_bulge, setting.format("pattern"))
+    check_pattern(pattern, max(dna_bulge, rna_bulge), setting.format("pattern"))
     found = read_guides(path)
     limits = [one.limit for one in found if one.limit is not None]
     most = setting.format("mismatches")

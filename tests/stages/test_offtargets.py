@@ -262,8 +262,14 @@ def test_few_rows_are_kept_of_many_as_of_all(case: Path, monkeypatch: pytest.Mon
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["--join", "in.txt", "--mismatches", "1", "--output", "x.h5"], "--mismatches is that of"),
-        (["--join", "in.txt", "--part", "1-of-2", "--output", "x.h5"], "--part is that of"),
+        (
+            ["--join", "in.txt", "--mismatches", "1", "--output", "x.h5"],
+            "--mismatches: leave it out; --join reads it",
+        ),
+        (
+            ["--join", "in.txt", "--part", "1-of-2", "--output", "x.h5"],
+            "--part: leave it out; --join reads it",
+        ),
         (["--output", "x.h5"], "give --input, or --genome and --guides, or --join"),
         (["--input", "in.txt"], "give --output, --tables, or both"),
         (["--input", "in.txt", "--output", "x.h5", "--pattern", "NGG"], "leave it out"),

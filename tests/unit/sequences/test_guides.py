@@ -31,7 +31,7 @@ def test_an_input_file_of_each_version(tmp_path: Path) -> None:
         (f"g.fa\n{PATTERN}\n{GUIDE} 5\n", "line 3: guide .* has 20 letters, the pattern .* 23"),
         (f"g.fa\n{PATTERN}\n{GUIDE}NNN five\n", "line 3: 'five' is no mismatch limit"),
         (f"g.fa\n{PATTERN}\n{GUIDE}NN! 5\n", "'!' is no IUPAC letter"),
-        (f"g.fa\n{PATTERN} 3 0\n{GUIDE}NNN 5\n", "a bulge of 3"),
+        (f"g.fa\n{PATTERN} 3 0\n{GUIDE}NNN 5\n", "in.txt, line 2: a bulge of 3; bulges may have"),
         (f"g.fa\n{PATTERN}\n{'N' * 23} 5\n", "no letter but N"),
         (f"g.fa\n{PATTERN}\n{GUIDE}NNN 5\n\n{GUIDE}NNN 5\n", "line 4: is blank"),
         (f"g.fa\n{PATTERN} 1 0\n{GUIDE}NGG 5\n", "with bulges, write N"),
