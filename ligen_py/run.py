@@ -46,6 +46,7 @@ VALIDATE: tuple[str, ...] = ("validate",)
 
 EVERYTHING: tuple[str, ...] = ()
 
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a campaign from a command line; returns the exit code."""
     return command("run", __doc__, argv)
