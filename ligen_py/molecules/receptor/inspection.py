@@ -8,7 +8,13 @@ import gemmi
 import numpy as np
 
 from ligen_py.molecules.elements import BOND_TOLERANCE, COVALENT_RADIUS, HALIDES, METALS
-from ligen_py.molecules.receptor.selection import POLYMER_LINKS, SUGARS, Selection, linked
+from ligen_py.molecules.receptor.selection import (
+    POLYMER_LINKS,
+    SUGARS,
+    Selection,
+    in_sequence,
+    linked,
+)
 from ligen_py.molecules.receptor.site import Site
 from ligen_py.molecules.residues import SAME_AS, atom_name
 from ligen_py.molecules.typing.xscore_residues import RECEPTOR_TYPE, is_standard
@@ -141,10 +147,9 @@ def _chains(
     """Breaks within chains of amino acids, and their ends."""
     pairs = selection.pairs[kept[selection.pairs].all(axis=1)]
     links = pairs[linked(selection, pairs, POLYMER_LINKS)]
-    # By the bond of its C, as insertion codes may count up or down.
     goes_on = set(selection.residue[links[selection.atoms.name[links] == "C"]].tolist())
     chains: dict[str, list[int]] = {}
-    for number, index in selection.residues(kept & selection.polymer[selection.residue]):
+    for number, index in in_sequence(selection, kept & selection.polymer[selection.residue]):
         if {"N", "CA", "C"} & set(selection.atoms.name[index]):
             chains.setdefault(selection.places[number].chain, []).append(number)
     found = []

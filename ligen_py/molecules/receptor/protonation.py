@@ -26,6 +26,7 @@ from ligen_py.molecules.receptor.selection import (
     CROSSLINKS,
     POLYMER_LINKS,
     Selection,
+    in_sequence,
     linked,
 )
 from ligen_py.molecules.receptor.structure import Place
@@ -88,7 +89,8 @@ def protonate(
         )
     letter = dict(zip(chains, LETTERS, strict=False))
     begun: set[str] = set()
-    for number, some in selection.residues(mine):
+    order = in_sequence(selection, mine)
+    for number, some in order:
         # It gives up the whole structure for one of these, as at a chain's end.
         place, names = selection.places[number], set(selection.atoms.name[some])
         missing = "" if names >= BACKBONE.keys() - {"O"} else "backbone"  # it adds the oxygen
@@ -100,10 +102,12 @@ def protonate(
         mine[some] = False
         if within[some].any():
             selection.note(str(place), f"lacks atoms of its {missing}: PDB2PQR did not see it")
-    index = np.array([i for i in np.flatnonzero(mine) if places[i].chain in letter], np.int64)
+    index = np.array(
+        [i for _, some in order for i in some[mine[some]] if places[i].chain in letter], np.int64
+    )
     if not len(index):
         return Protonated()
-    seqid = _seqids({places[i] for i in index.tolist()})
+    seqid = _seqids([places[i] for i in index.tolist()])
     answer = _run_pdb2pqr(_pdb(selection, index, letter, seqid), ph, selection.source)
     selection.note(
         "hydrogens",
@@ -114,15 +118,16 @@ def protonate(
     return _take(selection, index, letter, seqid, answer, ligand)
 
 
-def _seqids(places: set[Place]) -> dict[Place, tuple[int, str]]:
-    """Number and insertion code of residues; counted by chain where a number is no PDB's."""
-    if all(-999 <= place.number <= 9999 for place in places):
-        return {place: (place.number, place.insertion) for place in places}
+def _seqids(places: Sequence[Place]) -> dict[Place, int]:
+    """Numbers of residues in this order, counted by chain.
+
+    PDB2PQR takes a residue for bound to the one before it in the file, whatever their numbers are.
+    """
     count: Counter[str] = Counter()
     found = {}
-    for place in sorted(places):
+    for place in dict.fromkeys(places):
         count[place.chain] += 1
-        found[place] = count[place.chain], ""
+        found[place] = count[place.chain]
     return found
 
 
@@ -130,7 +135,7 @@ def _pdb(
     selection: Selection,
     index: np.ndarray,
     letter: dict[str, str],
-    seqid: dict[Place, tuple[int, str]],
+    seqid: dict[Place, int],
 ) -> str:
     """Amino acids as PDB records, with one letter a chain; coordinates keep three decimals."""
     lines = []
@@ -138,11 +143,10 @@ def _pdb(
         place, name = selection.atoms.place[i], selection.atoms.name[i]
         residue = {"MSE": "MET", "ARN": "ARG"}.get(place.residue, place.residue)
         name, symbol = ("SD", "S") if name == "SE" else (name, selection.atoms.symbol[i])
-        number, insertion = seqid[place]
         x, y, z = selection.xyz[i]
         lines.append(
             f"ATOM  {serial % 100000:5d} {f' {name}' if len(name) < 4 else name:<4} {residue:>3} "
-            f"{letter[place.chain]}{number:4d}{insertion or ' '}   "
+            f"{letter[place.chain]}{seqid[place]:4d}    "
             f"{x:8.3f}{y:8.3f}{z:8.3f}  1.00  0.00          {symbol:>2}"
         )
     return "\n".join([*lines, "END", ""])
@@ -177,7 +181,7 @@ def _take(
     selection: Selection,
     index: np.ndarray,
     letter: dict[str, str],
-    seqid: dict[Place, tuple[int, str]],
+    seqid: dict[Place, int],
     answer: gemmi.Structure,
     ligand: np.ndarray,
 ) -> Protonated:
@@ -185,7 +189,7 @@ def _take(
     chain_of = {one: [chain] for chain, one in letter.items()}
     place_of, name = selection.atoms.place, selection.atoms.name
     rows: dict[tuple[object, ...], int]
-    rows = {(place_of[i].chain, *seqid[place_of[i]], name[i]): i for i in index.tolist()}
+    rows = {(place_of[i].chain, seqid[place_of[i]], name[i]): i for i in index.tolist()}
     binding, tied, beside = _held(selection, index)
     beside_ligand = _near(selection, index, ligand, BESIDE)
     amides = _amides(selection, index)
@@ -242,11 +246,10 @@ def _same(
 ) -> dict[int, list[float]]:
     """The residue of one of some chains that stands where this one does: new place of each atom."""
     for chain in chains:
-        key = chain, residue.seqid.num or 0, residue.seqid.icode.strip()
         found = {
             row: atom.pos.tolist()
             for atom in residue
-            if (row := rows.get((*key, atom.name))) is not None
+            if (row := rows.get((chain, residue.seqid.num, atom.name))) is not None
         }
         if any(np.allclose(selection.xyz[row], xyz, atol=MOVED) for row, xyz in found.items()):
             return found

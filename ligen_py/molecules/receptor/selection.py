@@ -199,6 +199,30 @@ def linked(
     return found
 
 
+def in_sequence(selection: Selection, mask: np.ndarray) -> list[tuple[int, np.ndarray]]:
+    """The residues of a mask, each followed by the one that its C or O3' is bound to.
+
+    Numbers need not follow the sequence: those of a fused protein stand apart, and insertion codes
+    may count down. Else in the order of `Selection.residues`, which also has the form of this.
+    """
+    atoms, rows = selection.atoms, dict(selection.residues(mask))
+    pairs = selection.pairs[mask[selection.pairs].all(axis=1)]
+    links = pairs[linked(selection, pairs, POLYMER_LINKS)]
+    after = {
+        int(selection.residue[one]): int(selection.residue[two])
+        for one, two in [*links.tolist(), *links[:, ::-1].tolist()]
+        if atoms.name[one] in ("C", "O3'", "O3*")
+    }
+    behind, found = set(after.values()), dict[int, np.ndarray]()
+    # The last are those of rings, which begin anywhere.
+    for first in [*(number for number in rows if number not in behind), *rows]:
+        number: int | None = first
+        while number is not None and number not in found:
+            found[number] = rows[number]
+            number = after.get(number)
+    return list(found.items())
+
+
 def _is_polymer(selection: Selection) -> np.ndarray:
     """Residues that are part of a chain: by a link, or as an ATOM record with a known name.
 

@@ -2130,3 +2130,25 @@ def test_residues_beyond_the_numbers_of_a_pdb_are_protonated_as_others(tmp_path:
         structure.make_mmcif_document().write_file(str(path))
         found.append(keep(path, site_at((x, y, z), 10.0), protonation="propka"))
     assert np.array_equal(found[0].typed["ad4"].xyz, found[1].typed["ad4"].xyz)
+
+
+def test_the_numbers_of_a_fused_protein_need_not_follow_the_sequence(tmp_path: Path) -> None:
+    file = DHFR / "1ia1_protein_one_lig_removed.pdb"
+    lines = file.read_text(encoding="ascii").splitlines()
+    lines = [line for line in lines if line.startswith("ATOM") and line[21] == "B"][:100]
+    structure = gemmi.read_pdb_string("\n".join(lines))
+    x, y, z = structure[0].calculate_center_of_mass().tolist()
+    found = []
+    for more in (0, 1000):
+        for residue in structure[0]["B"][4:8]:
+            residue.seqid = gemmi.SeqId(residue.seqid.num + more, " ")
+        path = tmp_path / f"{more}.pdb"
+        structure.write_pdb(str(path))
+        found.append(keep(path, site_at((x, y, z), 10.0), protonation="propka"))
+    hydrogens = [sorted(each.typed["ad4"].xyz.tolist()) for each in found]
+    assert hydrogens[0] == hydrogens[1]
+    first, fused = ([*each.audit.reason] for each in found)
+    assert not [words for words in fused if "chain break" in words]
+    assert [words for words in fused if "of its chain" in words] == [
+        words for words in first if "of its chain" in words
+    ]
