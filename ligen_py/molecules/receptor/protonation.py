@@ -38,6 +38,12 @@ LETTERS = string.ascii_uppercase + string.ascii_lowercase + string.digits
 RING = ("CB", "CG", "CD")
 """Of proline, beside its backbone."""
 
+ACID_HYDROGENS = {"ASP": ("HD1", "HD2"), "GLU": ("HE1", "HE2")}
+"""Names of the hydrogen of a protonated acid."""
+
+RING_OF_HISTIDINE = frozenset(("N", "CG", "ND1", "CD2", "CE1", "NE2"))
+"""With its backbone's nitrogen."""
+
 BINDS = 2.8
 """Angstrom; a residue with nitrogen, oxygen or sulfur this near to a metal binds it."""
 
@@ -209,6 +215,7 @@ def _take(
                 np.linalg.norm(selection.xyz[row] - np.array(position)) > MOVED
                 for row, position in found.items()
             )
+            own = [atom.pos.tolist() for atom in residue if atom.element.atomic_number == 1]
             if number in binding:
                 selection.note(place, "binds a metal, which PDB2PQR did not see; left as it is")
                 continue
@@ -223,12 +230,13 @@ def _take(
             if turned and number in beside | beside_ligand:
                 what = "a hetero group" if number in beside else "the reference ligand"
                 words = f"beside {what}; PDB2PQR would turn it, and is not followed"
-                selection.note(place, words)
-                continue
-            if turned:
+                state, own = _unturned(selection, found, residue)
+                selection.note(place, f"{words}, but in its state {state}" if state else words)
+                if not state:
+                    continue
+            elif turned:
                 selection.xyz[list(found)] = list(found.values())
                 selection.note(place, "side chain turned by half by PDB2PQR", "changed")
-            own = [atom.pos.tolist() for atom in residue if atom.element.atomic_number == 1]
             if number in amides:
                 nitrogen, hydrogen = amides[number]
                 others = [xyz for xyz in own if np.linalg.norm(xyz - nitrogen) > AT_NITROGEN]
@@ -256,6 +264,37 @@ def _same(
     return {}
 
 
+def _unturned(
+    selection: Selection, found: dict[int, list[float]], residue: gemmi.Residue
+) -> tuple[str, list[list[float]]]:
+    """The state of a turned side chain with a hydrogen more, and its hydrogens without the turn.
+
+    Of others the state is empty: which nitrogen of a neutral histidine has the hydrogen depends on
+    the turn. `found` are the places of its atoms, by number.
+    """
+    hydrogens = {a.name: a.pos.tolist() for a in residue if a.element.atomic_number == 1}
+    if any(name in hydrogens for name in ACID_HYDROGENS.get(residue.name, ())):
+        # The two oxygens changed places, so the hydrogen is on the other one.
+        return {"ASP": "ASH", "GLU": "GLH"}[residue.name], list(hydrogens.values())
+    rows = {selection.atoms.name[row]: row for row in found}
+    if not {"HD1", "HE2"}.issubset(hydrogens) or not RING_OF_HISTIDINE.issubset(rows):
+        return "", []
+    here, xyz = np.array(found[rows["N"]]), selection.xyz
+    own = [place for place in hydrogens.values() if np.linalg.norm(place - here) < AT_NITROGEN]
+    for nitrogen, one, two in (("ND1", "CG", "CE1"), ("NE2", "CE1", "CD2")):
+        place = _outward(xyz[rows[nitrogen]], xyz[[rows[one], rows[two]]])
+        own.append(place.tolist())
+    return "HIP", own
+
+
+def _outward(here: np.ndarray, near: np.ndarray) -> np.ndarray:
+    """The place of the hydrogen of a nitrogen with two bonds (2, 3)."""
+    towards = near - here
+    outward = -(towards / np.linalg.norm(towards, axis=1)[:, None]).sum(axis=0)
+    place: np.ndarray = here + AMIDE * outward / np.linalg.norm(outward)
+    return place
+
+
 def _amides(selection: Selection, index: np.ndarray) -> dict[int, tuple[np.ndarray, np.ndarray]]:
     """Residues, by number, behind a cap or a modified residue: their nitrogen and its hydrogen.
 
@@ -272,10 +311,7 @@ def _amides(selection: Selection, index: np.ndarray) -> dict[int, tuple[np.ndarr
             continue
         near = [two, *(i for i in index[residue[index] == number] if name[i] == "CA")]
         if selection.open[two] and len(near) > 1:
-            towards = [(xyz[i] - xyz[one]) / np.linalg.norm(xyz[i] - xyz[one]) for i in near[:2]]
-            outward = -np.sum(towards, axis=0)
-            place = xyz[one] + AMIDE * outward / np.linalg.norm(outward)
-            found[number] = xyz[one].copy(), place
+            found[number] = xyz[one].copy(), _outward(xyz[one], xyz[near[:2]])
     return found
 
 

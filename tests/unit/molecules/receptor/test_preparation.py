@@ -13,6 +13,7 @@ from rdkit import Chem
 from rdkit.Chem import rdDistGeom
 
 from ligen_py.errors import InputError
+from ligen_py.molecules.receptor import protonation
 from ligen_py.molecules.receptor.preparation import Prepared, open_structure, prepare
 from ligen_py.molecules.receptor.selection import Selection, near_pairs
 from ligen_py.molecules.receptor.site import (
@@ -911,6 +912,61 @@ def test_no_side_chain_beside_the_reference_ligand_is_turned(tmp_path: Path) -> 
     assert f"noted: {words}" in noted(prepared, "A/GLN/35")
     alone = keep(file, replace(site, ligand=np.empty((0, 3))), protonation="propka")
     assert "changed: side chain turned by half by PDB2PQR" in noted(alone, "A/GLN/35")
+
+
+SWAPS = {
+    "GLU": (("OE1", "OE2"),),
+    "HIS": (("ND1", "CD2"), ("CE1", "NE2")),
+}
+
+
+def test_a_side_chain_that_is_not_turned_keeps_its_state(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As where the reference ligand is beside a carboxylic acid or an imidazolium ion."""
+
+    def turned(text: str, *_: object) -> gemmi.Structure:
+        answer = gemmi.read_pdb_string(text)
+        for residue in answer[0]["A"]:
+            for one, two in SWAPS.get(residue.name, ()):
+                first, second = (next(a for a in residue if a.name == name) for name in (one, two))
+                places = [gemmi.Position(*a.pos.tolist()) for a in (first, second)]
+                second.pos, first.pos = places
+            ends = {"GLU": [("HE2", "OE2")], "HIS": [("HD1", "ND1"), ("HE2", "NE2")]}
+            for name, end in ends.get(residue.name, ()):
+                hydrogen = gemmi.Atom()
+                hydrogen.name, hydrogen.element = name, gemmi.Element("H")
+                beside = next(a for a in residue if a.name == end).pos
+                middle = next(a for a in residue if a.name == "CB").pos
+                away = (beside - middle) / (beside - middle).length()
+                hydrogen.pos = beside + away * 0.96
+                residue.add_atom(hydrogen)
+        return answer
+
+    monkeypatch.setattr(protonation, "_run_pdb2pqr", turned)
+    file = DHFR / "1ia1_protein_one_lig_removed.pdb"
+    lines = file.read_text(encoding="ascii").splitlines()
+    lines = [line for line in lines if line.startswith("ATOM") and line[21] == "B"]
+    by_place = {f"{line[17:20]}/{int(line[22:26])}/{line[12:16].strip()}": line for line in lines}
+    for place, atoms, state, hydrogens in (
+        ("GLU/32", ("OE1", "OE2"), "GLH", [1, 0]),
+        ("HIS/129", ("ND1", "NE2"), "HIP", [1, 1]),
+    ):
+        ends = np.array(
+            [
+                [float(by_place[f"{place}/{name}"][start : start + 8]) for start in (30, 38, 46)]
+                for name in atoms
+            ]
+        )
+        site = replace(site_at(tuple(ends[0].tolist()), 8.0), ligand=ends[:1] + 2.0)
+        prepared = keep(write(tmp_path / "a.pdb", lines), site, protonation="propka")
+        words = "beside the reference ligand; PDB2PQR would turn it, and is not followed"
+        said = noted(prepared, f"B/{place}")
+        assert f"noted: {words}, but in its state {state}" in said
+        assert f"noted: state {state}: by its hydrogens" in said
+        xyz = prepared.typed["ad4"].xyz[len(prepared.receptor.label) :]
+        apart = np.linalg.norm(xyz[:, None] - ends, axis=2) < 1.1
+        assert apart.sum(axis=0).tolist() == hydrogens
 
 
 def test_one_residue_is_kept_where_two_share_a_position(tmp_path: Path, ligand_site: Site) -> None:
