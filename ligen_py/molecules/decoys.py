@@ -13,6 +13,11 @@ from rdkit import Chem, DataStructs, rdBase
 from rdkit.Chem import rdFingerprintGenerator
 
 from ligen_py.molecules.library.reading import Record
+from ligen_py.molecules.ligands.drawn import (
+    UnusableError,
+    require_no_sandwich,
+    require_supported,
+)
 from ligen_py.molecules.ligands.filters import PROPERTIES
 from ligen_py.molecules.ligands.protonation import protonated
 from ligen_py.molecules.ligands.standardising import canonical_smiles, standardise
@@ -44,6 +49,8 @@ class Candidates:
     """SMILES as given, with salts and charges."""
     place: np.ndarray
     prints: list[DataStructs.ExplicitBitVect]
+    docked: np.ndarray
+    """Whether all atoms and bonds of each (molecules,) have types, so that `parse` takes it."""
 
 
 def candidates_of(records: Iterable[Record | tuple[str, str]]) -> Candidates:
@@ -54,7 +61,7 @@ def candidates_of(records: Iterable[Record | tuple[str, str]]) -> Candidates:
     or name and SMILES.
     """
     generator = rdFingerprintGenerator.GetMorganGenerator(radius=RADIUS, fpSize=BITS)
-    names, smiles, given, places, prints = [], [], [], [], []
+    names, smiles, given, places, prints, docked = [], [], [], [], [], []
     seen: set[str] = set()
     with rdBase.BlockLogs():
         for name, drawn, parent in _molecules(records):
@@ -69,7 +76,18 @@ def candidates_of(records: Iterable[Record | tuple[str, str]]) -> Candidates:
             values["charge"] = _charge(parent)
             places.append([values[key] / width for key, width in WIDTHS.items()])
             prints.append(generator.GetFingerprint(parent))
-    return Candidates(names, smiles, given, np.array(places).reshape(-1, len(WIDTHS)), prints)
+            docked.append(_is_docked(drawn, parent))
+    table = np.array(places).reshape(-1, len(WIDTHS))
+    return Candidates(names, smiles, given, table, prints, np.array(docked, bool))
+
+
+def _is_docked(drawn: Chem.Mol, parent: Chem.Mol) -> bool:
+    try:
+        require_no_sandwich(drawn)
+        require_supported(parent)
+    except UnusableError:
+        return False
+    return True
 
 
 def _charge(parent: Chem.Mol) -> int:
@@ -110,7 +128,7 @@ def draw(
 
     In turns every active takes the nearest molecule that is left, by the distance of their
     properties in `WIDTHS`. Molecules more similar than `max_similarity` (Tanimoto) to any active
-    are left out.
+    are left out, and so are those without types: without a score they would count as beaten.
     """
     unlike = np.array(
         [
@@ -119,7 +137,7 @@ def draw(
         ],
         bool,
     )
-    left = np.flatnonzero(unlike)
+    left = np.flatnonzero(unlike & library.docked)
     gaps = np.array(
         [np.linalg.norm(library.place[left] - place, axis=1) for place in actives.place]
     )

@@ -165,7 +165,7 @@ def molecule_of_record(record: Record, messages: list[str]) -> Chem.Mol:
             atom.SetAtomicNum(0)  # some lists count as their first element
     if record.kind == "mol" or "|" in record.text:
         _require_one_drawing(mol, record.text)
-    _require_no_sandwich(mol)
+    require_no_sandwich(mol)
     unmark_acids(mol)
     _unmark_octahedra(mol)
     return mol
@@ -227,7 +227,7 @@ def _require_one_drawing(mol: Chem.Mol, text: str) -> None:
         raise UnusableError(Reason.UNPARSABLE, said)
 
 
-def _require_no_sandwich(mol: Chem.Mol) -> None:
+def require_no_sandwich(mol: Chem.Mol) -> None:
     """UnusableError for a metallocene drawn as ions, whose rings alone are other molecules."""
     if matches(mol, _SANDWICH):
         metals = {a.GetSymbol() for a in atoms_of(mol) if a.GetAtomicNum() in _D_OR_F_BLOCK}

@@ -45,6 +45,16 @@ def test_the_nearest_unlike_molecules_are_drawn() -> None:
     assert len(draw(actives, library, 9, 1.0)) == 6
 
 
+@pytest.mark.parametrize(
+    "smiles",
+    ["CC[Sn](C)(CC)CCN(C)C1CC1", "[Ti]CCC(O)CN(C)C1CC1", "c1cc[cH-]c1.c1cc[cH-]c1.[Fe+2]"],
+)
+def test_what_cannot_be_docked_is_no_decoy(smiles: str) -> None:
+    actives, library = candidates_of(ACTIVES), candidates_of([("metal", smiles), *LIBRARY])
+    assert library.name[0] == "metal"
+    assert 0 not in draw(actives, library, 9, 1.0)
+
+
 def test_properties_match_better_than_a_random_choice() -> None:
     rng = np.random.default_rng(0)
     pieces = ["CC", "c1ccccc1", "C(=O)N", "N1CCCC1", "OCC", "C(F)(F)F", "c1ccncc1", "S(=O)(=O)C"]
