@@ -283,6 +283,12 @@ def _choose(
     selection.note("site", f"{site}, {site.source}", "chosen")
     wanted = selection.named(structure.keep, "keep")
     unwanted = selection.named(structure.drop, "drop")
+    for word in structure.keep:
+        if unwanted[selection.named([word], "keep")].all():
+            raise InputError(
+                f"{selection.source}: keep: all that {word} names is in drop, too; take it out of "
+                "one of them"
+            )
     selection.drop(unwanted[selection.residue], "not wanted, as asked", each)
     if settings.waters == "none":
         waters = selection.water & ~wanted

@@ -30,6 +30,9 @@ MOST_ATOMS = 1024
 LIGAND_FILES = (".sdf", ".mol", ".mol2", ".pdb", ".ent", ".pdbqt")
 """Endings of a reference ligand's file, before that of a compressed one."""
 
+FEW = 5
+"""So many residues of one name are listed in a warning."""
+
 HERE = 4.0
 """A group with an atom this near (Angstrom) to a point is reported as being there."""
 
@@ -229,8 +232,21 @@ def _is_cofactor(residue: str) -> bool:
 
 
 def site_of_residues(selection: Selection, words: Sequence[str], half_side: float) -> Site:
-    """A site at the centroid of the heavy atoms of residues; InputError if one does not exist."""
+    """A site at the centroid of the heavy atoms of residues; InputError if one does not exist.
+
+    Warns of a name that several have, as that of an amino acid.
+    """
     numbers = np.flatnonzero(selection.named(words, "residues")).tolist()
+    for word in dict.fromkeys(word for word in words if "/" not in word):
+        so_called = np.flatnonzero(selection.named([word], "residues")).tolist()
+        if len(so_called) > 1:
+            first = ", ".join(str(selection.places[number]) for number in so_called[:FEW])
+            more = ", ..." if len(so_called) > FEW else ""
+            log.warning(
+                "residues: %s names %d residues (%s%s), and the site is amid all of them; "
+                "write chain/number for one",
+                *(word, len(so_called), first, more),
+            )
     xyz = selection.xyz[best_locations(selection, numbers)]
     x, y, z = (math.fsum(column) / len(xyz) for column in xyz.T)
     names = ", ".join(str(selection.places[number]) for number in numbers)

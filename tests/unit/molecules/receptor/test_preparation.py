@@ -1378,6 +1378,16 @@ def test_a_residue_of_a_chain_that_is_left_out_is_said_to_be_there(
         keep(path, ligand_site, keep=["LIG"], chains=["A"])
 
 
+def test_what_is_to_be_kept_and_dropped_is_an_error(tmp_path: Path, ligand_site: Site) -> None:
+    waters = [het("O", "HOH", number, (5.0, 0.0, 3.0 * number - 210), "O") for number in (71, 72)]
+    path = write(tmp_path / "w.pdb", [*ALANINES, *waters])
+    for word in ("HOH", "A/71"):
+        with pytest.raises(InputError, match=f"keep: all that {word} names is in drop, too"):
+            keep(path, ligand_site, keep=[word], drop=["HOH"])
+    some = rows(keep(path, ligand_site, keep=["HOH"], drop=["A/HOH/71"]))
+    assert [some[f"A/HOH/{number}"][0] for number in (71, 72)] == ["dropped", "kept"]
+
+
 ASSEMBLY = """REMARK 350 BIOMOLECULE: 1
 REMARK 350 APPLY THE FOLLOWING TO CHAINS: A
 REMARK 350   BIOMT1   1  1.000000  0.000000  0.000000        0.00000
@@ -2037,6 +2047,18 @@ def test_a_site_is_a_ligand_or_residues_of_the_structure(tmp_path: Path) -> None
     assert both.center == pytest.approx(tuple(expected))
     with pytest.raises(InputError, match="A/ALA/1 is part of a chain"):
         site_of_residue(again, "A/ALA/1", 9.0)
+
+
+def test_a_name_of_several_residues_as_the_site_is_warned_of(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    selection = open_structure(write(tmp_path / "l.pdb", ALANINES), Structure())
+    site_of_residues(selection, ["A/ALA/1", "A/2"], 9.0)
+    assert not caplog.messages
+    site_of_residues(selection, ["ALA"], 9.0)
+    (warning,) = caplog.messages
+    count = len(selection.places)
+    assert warning.startswith(f"residues: ALA names {count} residues (A/ALA/1, A/ALA/2")
 
 
 def test_a_place_is_beside_a_residue_and_not_beside_the_water_in_it(tmp_path: Path) -> None:
