@@ -4,10 +4,11 @@ Amino acids have the Gasteiger charges of their residue within a peptide (J. Gas
 Tetrahedron 36 (1980) 3219-3228) at pH 7, hydrogens on carbon merged into it. Hydrogens of the file
 are used where a residue has polar ones; elsewhere they are built: in the plane or the tetrahedron
 of the bonds, a hydroxyl's and a water's towards the nearest acceptors. A histidine whose nitrogen
-binds a metal has its hydrogen on the other, and a cysteine there has none. Cofactors, nucleotides
-and modified side chains that are known by name (`cofactors`) have the Gasteiger charges of their
-molecule, and so have groups whose bonds are perceived (`perception`). Anything else is typed by
-element and neutral, but for metals, halide ions and the sulfides of clusters.
+binds a metal has its hydrogen on the other, between two metals none; a cysteine there has none.
+Cofactors, nucleotides and modified side chains that are known by name (`cofactors`) have the
+Gasteiger charges of their molecule, and so have groups whose bonds are perceived (`perception`).
+Anything else is typed by element and neutral, but for metals, halide ions and the sulfides of
+clusters.
 """
 
 from collections.abc import Collection, Mapping, Sequence, Set

@@ -12,7 +12,7 @@ from ligen_py.records.functions.xscore import Interaction
 OTHER_NAMES = {"HSD": "HID", "HSE": "HIE", "HSP": "HIP"}
 
 COORDINATES = 2.8
-"""Angstrom; nitrogen or sulfur nearer than this to a metal binds it, and has no hydrogen there."""
+"""Angstrom; nitrogen or sulfur nearer than this to a metal binds it."""
 
 
 @dataclass(frozen=True)

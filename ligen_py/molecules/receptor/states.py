@@ -30,6 +30,9 @@ ACIDS = {"ASH": ("OD1", "OD2"), "GLH": ("OE1", "OE2")}
 CARBONYL, IMINE = 1.33, 1.39
 """Angstrom; the longest C=O of an acyl group, and the longest C=N (C-N of amines: 1.47)."""
 
+AMIDES = {"ASN": ("ND2", "OD1"), "GLN": ("NE2", "OE1")}
+"""Nitrogen and oxygen of side chains, which look alike in a crystal."""
+
 CARBOXYL = ("O", "OXT")
 """Oxygens of a chain's end; the template of an acid has the hydrogen on the second."""
 
@@ -126,6 +129,16 @@ def state_of(atoms: Mapping[str, int], seen: Evidence) -> tuple[str, str]:
         return "LYN", "NZ binds a metal"
     if plain == "LYS" and len(given.get(atoms.get("NZ", -1), ())) == 2:
         return "LYN", "by its hydrogens"
+    nitrogen, oxygen = (atoms.get(end, -1) for end in AMIDES.get(plain, ("", "")))
+    if (
+        nitrogen in binding
+        and oxygen >= 0
+        and _to_metal(nitrogen, heavy) < _to_metal(oxygen, heavy)
+    ):
+        return plain, (
+            "its nitrogen is nearer to a metal than its oxygen; they are probably exchanged, and a "
+            "hydrogen points to the metal: correct the file"
+        )
     if plain == "ARG":
         return _arginine(name, atoms, seen)
     phenol = atoms.get("OH", -1)
@@ -156,6 +169,8 @@ def _histidine(name: str, atoms: Mapping[str, int], seen: Evidence) -> tuple[str
     by_hydrogens = HISTIDINES.get((first in given or bound[0], second in given or bound[1]))
     if by_hydrogens:
         return by_hydrogens, "by what is bound to it" if any(bound) else "by its hydrogens"
+    if {first, second} <= binding:
+        return "imidazolate", "both its nitrogens bind metals"
     if second in binding:
         return "HID", "NE2 binds a metal"
     if first in binding:
@@ -218,6 +233,13 @@ def _binds_oxygen(i: int, heavy: Heavy) -> bool:
     """Whether a metal, but for alkali and earth alkali metals, is at an oxygen."""
     near = np.flatnonzero(np.linalg.norm(heavy.xyz - heavy.xyz[i], axis=1) < TAKES_PROTON)
     return any(heavy.symbol[other] in METALS - WEAK_ACIDS for other in near.tolist())
+
+
+def _to_metal(i: int, heavy: Heavy) -> float:
+    """Distance of an atom from the nearest metal, Angstrom."""
+    metals = [other for other, symbol in enumerate(heavy.symbol) if symbol in METALS]
+    distance = np.linalg.norm(heavy.xyz[metals] - heavy.xyz[i], axis=1)
+    return float(distance.min(initial=np.inf))
 
 
 def _told(heavy: Heavy, hydrogens: np.ndarray, given: Mapping[int, list[int]]) -> set[int]:

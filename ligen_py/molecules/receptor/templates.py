@@ -31,6 +31,7 @@ STATES: dict[str, dict[str, tuple[int, int]]] = {
     "ARN": {"NE": (0, 0), "NH1": (0, 2)}, "ARN1": {"NH1": (0, 1)}, "ARN2": {"NH1": (0, 2)},
     "TYM": {"OH": (-1, 0)},
     "HIS": {}, "HIE": {}, "HID": {"ND1": (0, 1), "NE2": (0, 0)}, "HIP": {"ND1": (1, 1)},
+    "imidazolate": {"NE2": (-1, 0)},
     "amide": {"NZ": (0, 1)}, "imine": {"NZ": (1, 1)}, "ammonium": {"NZ": (1, 2)},
 }  # fmt: skip
 """Atoms whose formal charge and hydrogens are not those of the neutral amino acid."""
@@ -46,7 +47,10 @@ PARTNER = {
 """What stands for the group that a lysine is bound to, and the bond: biotinyl-lysine is an amide,
 with pyridoxal phosphate and retinal it is a protonated imine."""
 
-BASE = {"ARN1": "ARG", "ARN2": "ARG", "TYM": "TYR"} | dict.fromkeys(PARTNER, "LYS")
+BASE = {
+    **{"ARN1": "ARG", "ARN2": "ARG", "TYM": "TYR", "imidazolate": "HIS"},
+    **dict.fromkeys(PARTNER, "LYS"),
+}
 """Amino acids of states without a residue name of their own."""
 
 RDKIT_NAMES = {"ILE": {"CG1": "CG2", "CG2": "CG1"}}

@@ -131,6 +131,30 @@ def test_what_binds_a_metal_has_no_hydrogen_there() -> None:
     assert not (found.receptor.type == Ad4Type.HD).any()
 
 
+def test_a_histidine_between_two_metals_has_no_hydrogen() -> None:
+    metals = {"ZN": [2.4, -2.0, 0], "CU": [-3.1, 1.1, 0]}
+    bridge = heavy(IMIDAZOLE | metals, "HIS", RING)
+    bridge = replace(bridge, symbol=[*bridge.symbol[:-2], "ZN", "CU"])
+    found = charge(bridge, np.empty((0, 3)))
+    assert found.states == [(0, "state imidazolate: both its nitrogens bind metals")]
+    assert not (found.receptor.type == Ad4Type.HD).any()
+    alone = charge(heavy(IMIDAZOLE, "HIS", RING), np.empty((0, 3))).receptor
+    ring = found.receptor.partial_charge[: len(IMIDAZOLE)]
+    assert ring.sum() == pytest.approx(alone.partial_charge.sum() - 1, abs=0.05)
+    assert set(found.roles.values()) == {Interaction.ACCEPTOR}
+
+
+@pytest.mark.parametrize(("nitrogen", "oxygen", "is_said"), [(2.2, 4.0, 1), (2.7, 2.3, 0)])
+def test_an_amide_whose_nitrogen_is_at_a_metal_is_said_to_be_exchanged(
+    nitrogen: float, oxygen: float, is_said: int
+) -> None:
+    ends = {"ND2": [nitrogen, 0.0, 0], "OD1": [0.0, oxygen, 0], "CG": [2.0, 1.5, 0]}
+    found = charge(heavy({**ends, "ZN": [0.0, 0, 0]}, "ASN", []), np.empty((0, 3)))
+    assert [words.startswith("state ASN: its nitrogen") for _, words in found.states] == (
+        [True] * is_said
+    )
+
+
 def test_an_amine_or_phenol_that_binds_a_metal_has_lost_a_hydrogen_to_it() -> None:
     lysine = {"CE": [0.0, 0, 0], "NZ": [1.47, 0, 0], "ZN": [2.15, 1.92, 0]}
     found = charge(heavy(lysine, "LYS", [("CE", "NZ")]), np.empty((0, 3)))
