@@ -56,6 +56,9 @@ BASE = {
 RDKIT_NAMES = {"ILE": {"CG1": "CG2", "CG2": "CG1"}}
 """Names of atoms by those that RDKit gives them, where they are not those of the PDB."""
 
+OLD_DNA = ("A", "C", "G", "T", "U")
+"""Names of nucleotides, of which those without O2' are DNA's: until 2007 the PDB called them so."""
+
 ORGANIC = {
     "C": Ad4Type.C, "N": Ad4Type.N, "O": Ad4Type.OA, "S": Ad4Type.S, "SE": Ad4Type.S,
     "P": Ad4Type.P, "F": Ad4Type.F, "CL": Ad4Type.CL, "BR": Ad4Type.BR, "I": Ad4Type.I,
@@ -142,6 +145,9 @@ def cofactor(
     """
     name = residue.upper().removesuffix(OTHER)
     text = smiles.get(name) or cofactors.known().get(name, "")
+    deoxy = cofactors.known()[f"D{name}"] if name in OLD_DNA and name not in smiles else ""
+    if deoxy and cofactors.placed(deoxy, symbols, bonded):
+        text = deoxy
     match = cofactors.placed(text, symbols, bonded) if text else None
     if not match:
         return {}

@@ -258,8 +258,12 @@ def test_a_nucleotide_between_two_others_has_one_charge(name: str) -> None:
         assert found[rows.index(second)].hydrogens == 0
 
 
-def test_the_charges_of_nucleotides_are_those_of_their_strand() -> None:
-    """The phosphate of the next one was a methyl group, to the oxygen between them."""
+@pytest.mark.parametrize("names", [("DA", "DT", "DG"), ("A", "T", "G")])
+def test_the_charges_of_nucleotides_are_those_of_their_strand(names: tuple[str, ...]) -> None:
+    """The phosphate of the next one was a methyl group, to the oxygen between them.
+
+    Files from before 2007 call nucleotides of DNA as those of RNA.
+    """
     strand = Chem.RWMol(Chem.MolFromSequence("ATG", flavor=6))
     for oxygen, _ in strand.GetSubstructMatches(Chem.MolFromSmarts("[OH]P")):
         strand.GetAtomWithIdx(oxygen).SetFormalCharge(-1)
@@ -267,7 +271,7 @@ def test_the_charges_of_nucleotides_are_those_of_their_strand() -> None:
     Chem.SanitizeMol(strand)
     expected = of_molecule(Chem.AddHs(strand))
     total = 0.0
-    for number, name in enumerate(("DA", "DT", "DG"), start=1):
+    for number, name in enumerate(names, start=1):
         atoms = [
             atom
             for atom in strand.GetAtoms()
