@@ -18,8 +18,9 @@ from ligen_py.errors import InputError
 from ligen_py.records.ligands import LIGANDS, Ligands
 from ligen_py.records.scores import SCORES, Scores
 from ligen_py.settings.best import BestSettings
-from ligen_py.store.campaign.best import best_molecules, origins
+from ligen_py.store.campaign.best import Origin, origins
 from ligen_py.store.campaign.reader import open_campaign
+from ligen_py.store.files.inputs import require_made_from
 from ligen_py.store.files.read import read, read_columns
 from ligen_py.store.files.text import write_texts
 from ligen_py.summary.antitargets import Row, higher, table, unlisted
@@ -56,6 +57,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _stage(options: argparse.Namespace) -> None:
     if len(options.names) != len(options.scores):
         raise InputError("command line: give one file of --scores for each of --names")
+    if twice := {name for name in options.names if options.names.count(name) > 1}:
+        raise InputError(f"command line: --names has {min(twice)} twice; give each one once")
     scores = dict(zip(options.names, options.scores, strict=True))
     inputs = Inputs(
         options.campaign, options.ligands, options.panel, tuple(options.targets), scores
@@ -65,25 +68,31 @@ def _stage(options: argparse.Namespace) -> None:
 
 def run(inputs: Inputs, settings: BestSettings, device: str | None, output: Path) -> None:
     """Write the table."""
-    names = read_columns(inputs.ligands, LIGANDS, ("entries/name",))["entries/name"]
+    unknown = unlisted(inputs.panel, list(inputs.scores))
+    require_made_from(inputs.ligands, LIGANDS, inputs.campaign)
+    docked = read_columns(inputs.ligands, LIGANDS, ("entries/line", "entries/name")).values()
     columns = {name: _best(inputs.ligands, path) for name, path in inputs.scores.items()}
     rows: list[Row] = []
+    wanted: dict[Origin, str] = {}
     with open_campaign(inputs.campaign) as campaign:
-        wanted = best_molecules(campaign, inputs.targets, settings.best)
-        if len(wanted) != len(names):
-            raise InputError(
-                f"{inputs.ligands}: was not made from {inputs.campaign} as it is now; make it again"
-            )
-        place = {origin: number for number, origin in enumerate(wanted)}
-        for target in inputs.targets:
-            best = campaign.target(target).best(settings.best)
-            for i, origin in enumerate(origins(campaign, target, settings.best)):
-                entry = place[origin]
-                there = {name: float(values[entry]) for name, values in columns.items()}
-                cells = int(best.rank[i]), str(best.scored.name[i]), origin.library
-                rows.append(Row(target, *cells, float(best.scored.score[i]), there))
+        best = {target: campaign.target(target).best(settings.best) for target in inputs.targets}
+        places = {target: origins(campaign, target, settings.best) for target in inputs.targets}
+    for target in inputs.targets:
+        wanted |= dict(zip(places[target], best[target].scored.name, strict=True))
+    if list(zip(*docked, strict=True)) != [(one.line, name) for one, name in wanted.items()]:
+        raise InputError(
+            f"{inputs.ligands}: its molecules are not the best {settings.best} of "
+            f"{', '.join(inputs.targets)}; give the file that `best` makes of these --targets with "
+            "this --best"
+        )
+    entry = {origin: number for number, origin in enumerate(wanted)}
+    for target, found in best.items():
+        for i, origin in enumerate(places[target]):
+            there = {name: float(values[entry[origin]]) for name, values in columns.items()}
+            cells = int(found.rank[i]), str(found.scored.name[i]), origin.library
+            rows.append(Row(target, *cells, float(found.scored.score[i]), there))
     write_texts(output.parent, {output.name: table(rows, list(columns))})
-    for name in unlisted(inputs.panel, list(columns)):
+    for name in unknown:
         log.warning(
             "%s is docked as an anti-target, but %s does not list it; correct its accession, "
             "'min_identity' or 'max_evalue'", name, inputs.panel,
@@ -94,6 +103,7 @@ def run(inputs: Inputs, settings: BestSettings, device: str | None, output: Path
 
 def _best(ligands_file: Path, path: Path) -> np.ndarray:
     """The best score of each record's states (f4); NaN where none was scored."""
+    require_made_from(path, SCORES, ligands_file)
     ligands: Ligands = read(ligands_file, LIGANDS, Ligands)
     scores: Scores = read(path, SCORES, Scores)
     if len(scores.best) != len(ligands.entry):

@@ -93,8 +93,13 @@ def higher(rows: Sequence[Row]) -> Iterator[str]:
 
 
 def unlisted(panel: Path, names: Sequence[str]) -> list[str]:
-    """Anti-targets that a search's panel.tsv does not list by their accession."""
-    listed = {line.split("\t")[1] for line in panel.read_text("utf-8").splitlines()[1:]}
+    """Anti-targets that a search's panel.tsv does not list; InputError where the file is none."""
+    try:
+        header, *lines = [line.split("\t") for line in panel.read_text("utf-8").splitlines()]
+        place = header.index("accession")
+        listed = {line[place] for line in lines}
+    except (ValueError, IndexError) as error:
+        raise InputError(f"{panel}: is no panel.tsv of `panel`; give that of the search") from error
     return [name for name in names if name not in listed]
 
 
