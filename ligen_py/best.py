@@ -58,7 +58,7 @@ def run(inputs: Inputs, settings: BestSettings, device: str | None, output: Path
     if missing:
         raise InputError(
             f"{inputs.manifest}: no ligands file has {missing[0].file}, line {missing[0].line}, "
-            f"which {inputs.campaign} ranks; run aggregate again"
+            f"which {inputs.campaign} ranks; run 'ligen run CONFIG' again"
         )
     chosen = [places[origin] for origin in wanted]
     like = next(part.ligands for part in manifest.parts if part.target in inputs.targets)

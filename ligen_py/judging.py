@@ -126,7 +126,7 @@ def _ranked(
     if found != len(ranked.row):
         raise InputError(
             f"target {target}: the manifest lists no part with {len(ranked.row) - found} of its "
-            f"best {len(ranked.row)} molecules; run aggregate again"
+            f"best {len(ranked.row)} molecules; run 'ligen run CONFIG' again"
         )
 
 

@@ -128,7 +128,11 @@ def test_a_failed_control_warns_or_stops(
     assert output.exists()
     verdict.write_text("{}")
     assert accept.main(words) == 1
-    assert "controls.json: no verdict of `controls`" in capsys.readouterr().err
+    assert "controls.json: no verdict of `controls`; delete it" in capsys.readouterr().err
+    mine = verdict.rename(tmp_path / "config.yaml")
+    assert accept.main(["--verdict", str(mine), "--output", str(output)]) == 1
+    said = "config.yaml: no verdict of `controls`; give the controls.json of a target\n"
+    assert capsys.readouterr().err.endswith(said)
 
 
 @pytest.mark.parametrize(("group", "other"), [("actives", "decoys"), ("decoys", "actives")])

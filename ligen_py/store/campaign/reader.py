@@ -363,7 +363,8 @@ class CampaignReader:
         """InputError where the campaign was not made from a manifest, which is that of `path`."""
         if manifest.digest() not in self.attributes["inputs"]:
             raise InputError(
-                f"{self._file.filename}: was not made from {path} as it is now; run aggregate again"
+                f"{self._file.filename}: was not made from {path} as it is now; "
+                "run 'ligen run CONFIG' again"
             )
 
     def runs(self) -> Runs:

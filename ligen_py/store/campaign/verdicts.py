@@ -21,7 +21,10 @@ def read_verdict(path: Path) -> dict[str, Any]:
     except (ValueError, KeyError, TypeError):
         fine = False
     if not fine:
-        raise InputError(f"{path}: no verdict of `controls`; delete it and run the campaign again")
+        cure = "give the controls.json of a target"
+        if path.name == "controls.json":  # a damaged one, and nothing of the user's
+            cure = "delete it, and 'ligen run CONFIG' makes it again"
+        raise InputError(f"{path}: no verdict of `controls`; {cure}")
     return dict(verdict)
 
 
