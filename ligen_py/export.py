@@ -4,8 +4,9 @@ Reads a campaign file and the manifest beside it, writes into a folder: the best
 first, as `{target}.sdf`, `.csv` and `.parquet`, the receptor as it was prepared (PDB), the
 reference ligand, and scripts that show all of it in PyMOL (.pml) and ChimeraX (.cxc). What networks
 say becomes columns, and `{target}-network.sdf` has their poses; those of the energies stay where
-they are. Files of other names in the folder are left alone. With --pose any single pose is made
-again from its genotype and written as `{target}-pose.sdf`.
+they are. What an earlier export has written of these targets, and this one does not, is deleted;
+all other files in the folder are left alone. With --pose any single pose is made again from its
+genotype and written as `{target}-pose.sdf`.
 """
 
 import argparse
@@ -19,16 +20,18 @@ from ligen_py import cli
 from ligen_py.engine.geometry import rebuild
 from ligen_py.errors import InputError
 from ligen_py.molecules.export import sdf_record
+from ligen_py.molecules.library.record import clean_name
 from ligen_py.records.ligands import LIGANDS
 from ligen_py.settings.export import ExportSettings
 from ligen_py.store.campaign.any_pose import find_poses
 from ligen_py.store.campaign.judged import Beside
 from ligen_py.store.campaign.known import KnownFiles
-from ligen_py.store.campaign.manifest import Manifest, read_manifest
+from ligen_py.store.campaign.listed import has_pockets, listed, lost_crystals
+from ligen_py.store.campaign.manifest import Manifest
 from ligen_py.store.campaign.reader import CampaignReader, TargetReader, open_campaign
 from ligen_py.store.files.read import content_of
-from ligen_py.store.files.text import keep_list, write_texts
-from ligen_py.target_files import Files, TargetFiles, write_apart
+from ligen_py.store.files.text import write_texts
+from ligen_py.target_files import Files, TargetFiles, keep_lists, write_apart
 
 log = logging.getLogger("ligen_py")
 
@@ -79,9 +82,7 @@ def _stage(options: argparse.Namespace) -> None:
     if options.pose:
         _write_pose(inputs, options.pose, options.output)
         return
-    names = run(inputs, settings, None, options.output)
-    if options.list:
-        keep_list(options.list, options.output, names)
+    keep_lists(options.list, options.output, run(inputs, settings, None, options.output))
 
 
 def run(inputs: Inputs, settings: ExportSettings, device: str | None, output: Path) -> list[str]:
@@ -94,7 +95,9 @@ def run(inputs: Inputs, settings: ExportSettings, device: str | None, output: Pa
             target, said = campaign.target(name), judged.of(name) if judged else None
             count = settings.count_of(target.stored)
             _require_poses(inputs.campaign, name, target, count)
-            found = TargetFiles(campaign, target, count, settings.poses, manifest, said)
+            there = _needs_all(inputs, settings) or has_pockets(manifest, name)
+            whole = manifest if there else None
+            found = TargetFiles(campaign, target, count, settings.poses, whole, said)
             texts |= found.files(inputs.name or name, inputs.reference, settings.pdbqt)
         write_apart(output, texts, manifest)
     log.info("wrote %d files into %s", len(texts), output)
@@ -106,22 +109,20 @@ def _manifest(
 ) -> Manifest | None:
     """The campaign's manifest; None where it is not here, and is not needed."""
     try:
-        return _listed(inputs, campaign)
+        manifest = listed(inputs.campaign, campaign, inputs.manifest)
     except InputError as error:
-        if inputs.manifest or settings.poses > 1 or settings.pdbqt:
+        if _needs_all(inputs, settings):
             raise
         log.warning("%s; receptor and scripts are left out", error)
         return None
-
-
-def _listed(inputs: Inputs, campaign: CampaignReader) -> Manifest:
-    """The campaign's manifest with paths that lead somewhere; InputError where it is not here."""
-    path = inputs.manifest or inputs.campaign.with_name("manifest.tsv")
-    if not path.is_file():
-        raise InputError(f"{path}: does not exist; name the manifest by --manifest")
-    manifest = read_manifest(path).found_from(path)
-    campaign.require_made_from(path, manifest)
+    for crystal in lost_crystals(manifest):
+        log.warning("%s: does not exist; the reference ligand is left out; put it back", crystal)
     return manifest
+
+
+def _needs_all(inputs: Inputs, settings: ExportSettings) -> bool:
+    """Whether what is asked for cannot be written without the campaign's other files."""
+    return inputs.manifest is not None or settings.poses > 1 or settings.pdbqt
 
 
 def _write_pose(inputs: Inputs, pose: Sequence[str], output: Path) -> None:
@@ -144,8 +145,10 @@ def _any_pose(inputs: Inputs, campaign: CampaignReader, pose: Sequence[str]) -> 
     target, ligand, restart = pose
     if not restart.isdecimal():
         raise InputError(f"--pose: restart {restart} is not a number from 0")
-    manifest, known = _listed(inputs, campaign), KnownFiles(campaign)
-    for found in find_poses(manifest, known, target, ligand, int(restart)):
+    manifest = listed(inputs.campaign, campaign, inputs.manifest)
+    for found in find_poses(
+        manifest, KnownFiles(campaign), target, clean_name(ligand), int(restart)
+    ):
         with content_of(found.source, LIGANDS):
             (xyz,) = rebuild(*found.genotype)
             record = sdf_record(found.molecule, xyz, found.items["name"], found.items)

@@ -31,6 +31,7 @@ from tests.stages.factory import (
     POSES,
     Molecule,
     copied,
+    merged,
     prepared,
     receptor,
     write_manifest,
@@ -57,6 +58,8 @@ MOLECULES = [
     Molecule(name, smiles, 9.0 - 0.5 * i, extra=EXTRA.get(i, ""))
     for i, (name, smiles) in enumerate(zip(NAMES, SMILES, strict=True))
 ]
+
+MINUS = Molecule("-minus", "CCO", 1.0)
 
 
 pytestmark = pytest.mark.usefixtures("one_core")
@@ -107,12 +110,12 @@ def test_parts_that_were_made_anew_are_not_mixed_with_an_old_campaign(
         opened.attrs["settings"] = "{}"
     assert run(campaign, *flags) == 1
     said = capsys.readouterr().err
-    assert f"{file}: is not the file that the campaign was made from; run aggregate again" in said
+    assert f"{file}: is not the file that the campaign was made from; run 'ligen run" in said
 
 
 def test_sdf_and_csv_say_the_same(campaign: Path) -> None:
     assert run(campaign) == 0
-    files = sorted(path.name for path in (campaign.parent / "export").iterdir())
+    files = sorted(path.name for path in (campaign.parent / "export").glob("[!.]*"))
     endings = ("-receptor.pdb", ".csv", ".cxc", ".parquet", ".pml", ".sdf")
     assert files == [f"{target}{ending}" for target in "ab" for ending in endings]
     rows = table(campaign)
@@ -361,11 +364,78 @@ def test_without_the_other_files_of_the_campaign_only_the_hits_are_written(
     (campaign.parent / gone).unlink()
     assert run(campaign) == 0
     assert "receptor and scripts are left out" in capsys.readouterr().err
-    files = sorted(path.name for path in (campaign.parent / "export").iterdir())
+    files = sorted(path.name for path in (campaign.parent / "export").glob("[!.]*"))
     assert files == ["a.csv", "a.parquet", "a.sdf", "b.csv", "b.parquet", "b.sdf"]
     for flags in (("--poses", "2"), ("--pdbqt",)):
         assert run(campaign, *flags) == 1
         assert "manifest.tsv" in capsys.readouterr().err
+
+
+def test_what_is_gone_is_named_and_all_else_is_written(
+    campaign: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It ended with the system's words alone, and with nothing written."""
+    pocket, refined = (campaign.parent / f"{p}.h5" for p in ("pockets/b", "refined/b/lib/1-of-1"))
+    refined.unlink()
+    assert run(campaign, "--poses", "2") == 1
+    said = f"{refined}: does not exist; 'ligen run CONFIG' makes it again\n"
+    assert capsys.readouterr().err.endswith(said)
+    pocket.unlink()
+    assert run(campaign) == 0
+    said = f"{pocket}: does not exist; receptor and scripts of b are left out; 'ligen run CONFIG' "
+    assert capsys.readouterr().err.startswith(said)
+    files = sorted(path.name for path in (campaign.parent / "export").glob("[!.]*"))
+    assert files[-3:] == ["b.csv", "b.parquet", "b.sdf"]
+    assert "a-receptor.pdb" in files
+    assert len(files) == 9
+
+
+def test_without_the_reference_ligand_only_that_is_left_out(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    crystal = tmp_path / "crystal.pdb"
+    crystal.write_text("as it was given\n")
+    part = replace(write_part(tmp_path, "a", "lib", "1-of-1", MOLECULES), crystal=crystal)
+    campaign = merged(tmp_path, [part])
+    crystal.unlink()
+    assert run(campaign, "--poses", "2") == 0
+    said = f"{crystal}: does not exist; the reference ligand is left out; put it back\n"
+    assert capsys.readouterr().err == said
+    assert "reference" not in (tmp_path / "export/a.pml").read_text()
+    assert run(campaign, "--pose", "a", NAMES[0], "20") == 0
+    assert run(campaign, "--manifest", str(tmp_path / "manifest.tsv")) == 1
+
+
+def test_a_new_export_takes_the_place_of_the_earlier_one(
+    campaign: Path, aggregated: tuple[Path, list[PartFiles]], tmp_path: Path
+) -> None:
+    """Poses, receptors and scripts of the earlier one stayed beside hits that they do not fit."""
+    folder = campaign.parent / "export"
+    assert run(campaign, "--pdbqt", "--poses", "2") == 0
+    mine = [folder / "a-pdbqt/01-mine_out.pdbqt", folder / "a-receptor-mine.pdb"]
+    for path in mine:
+        path.write_text("precious")
+    other = merged(tmp_path / "other", [write_part(tmp_path / "other", "c", "lib", "1-of-1", [])])
+    words = ["--output", str(folder), "--quiet"]
+    assert export.main([str(other), *words]) == 0
+    (campaign.parent / "pockets/a.h5").unlink()
+    assert run(campaign, "--count", "2") == 0
+    kept = {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
+    assert {name for name in kept if name[0] == "a"} == {
+        *(f"a.{ending}" for ending in ("csv", "parquet", "sdf")),
+        *(str(path.relative_to(folder)) for path in mine),
+    }
+    assert {"b.pml", "c.sdf", "c-receptor.pdb"} <= kept
+    assert not any(name.startswith("b-pdbqt") for name in kept)
+    # What the workflow listed, too.
+    (folder / ".exported").write_text("a-network.sdf\nc-network.sdf\n../a-network.sdf\n")
+    for path in (folder / "a-network.sdf", folder / "c-network.sdf"):
+        path.write_text("old")
+    before = (folder / ".exported").stat().st_mtime_ns
+    assert run(campaign, "--count", "2") == 0
+    assert not (folder / "a-network.sdf").exists()
+    assert (folder / "c-network.sdf").exists()
+    assert (folder / ".exported").stat().st_mtime_ns == before
 
 
 def test_names_are_told_on_one_line_and_no_cell_is_a_formula(campaign: Path) -> None:
@@ -394,7 +464,7 @@ def test_other_files_in_the_folder_are_left_alone(campaign: Path) -> None:
     assert run(campaign) == 0
     assert (folder / "mine.txt").read_text() == "precious"
     assert len(table(campaign)) == 10
-    assert len(list(folder.iterdir())) == 13
+    assert len(list(folder.glob("[!.]*"))) == 13
 
 
 def test_a_reference_ligand_of_the_targets_name_is_not_replaced(
@@ -495,6 +565,19 @@ def test_any_pose_is_the_one_that_was_scored(campaign: Path) -> None:
     assert block(path.read_text()) != block(best)
     (mol,) = Chem.SDMolSupplier(str(path))
     assert float(mol.GetProp("xscore.total")) == MOLECULES[0].score - 1
+
+
+def test_a_name_that_begins_with_a_dash_gets_a_blank_before_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    campaign = merged(tmp_path, [write_part(tmp_path, "a", "lib", "1-of-1", [MINUS])])
+    with pytest.raises(SystemExit):
+        run(campaign, "--pose", "a", MINUS.name, "20")
+    said = 'argument --pose: expected 3 arguments; write " -minus", with a blank before it\n'
+    assert capsys.readouterr().err.endswith(said)
+    assert run(campaign, "--pose", "a", f" {MINUS.name}", "20") == 0
+    (mol,) = Chem.SDMolSupplier(str(tmp_path / "export/a-pose.sdf"))
+    assert mol.GetProp("name") == MINUS.name
 
 
 def test_ligands_of_one_name_are_all_reported(campaign: Path) -> None:

@@ -24,7 +24,7 @@ class KnownFiles:
         self._seen: set[Path] = set()
 
     def require(self, files: PartFiles, kinds: Sequence[str] = RECORDED) -> None:
-        """Raise InputError where a file of a part, of one of some kinds, has other content by now.
+        """Raise InputError where a file of a part, of some kinds, is gone or has other content now.
 
         Each file is read for it once: the molecules of a ranking come from any part, in turn.
         """
@@ -33,8 +33,11 @@ class KnownFiles:
             path: Path = getattr(files, kind)
             if path in self._seen:
                 continue
+            if not path.is_file():
+                raise InputError(f"{path}: does not exist; 'ligen run CONFIG' makes it again")
             if Input.of(path).sha256 != self.digests.get((*where, kind)):
                 raise InputError(
-                    f"{path}: is not the file that the campaign was made from; run aggregate again"
+                    f"{path}: is not the file that the campaign was made from; "
+                    "run 'ligen run CONFIG' again"
                 )
             self._seen.add(path)

@@ -86,13 +86,19 @@ def write_texts(folder: Path, texts: Mapping[str, str | bytes | Iterable[str]]) 
             part.unlink(missing_ok=True)
 
 
-def keep_list(listed: Path, folder: Path, names: Collection[str]) -> None:
+def listed_in(listed: Path) -> set[str]:
+    """The files that `keep_list` has listed; none where there is no list."""
+    return set(listed.read_text(encoding="utf-8").splitlines()) if listed.is_file() else set()
+
+
+def keep_list(
+    listed: Path, folder: Path, names: Collection[str], earlier: Collection[str] = ()
+) -> None:
     """Delete what an earlier run has written into a folder and this one has not; list this one's.
 
-    All other files there are the user's.
+    `earlier` is what other lists have of earlier runs. All other files there are the user's.
     """
-    before = listed.read_text(encoding="utf-8").splitlines() if listed.is_file() else []
-    for name in set(before) - set(names):
+    for name in listed_in(listed).union(earlier).difference(names):
         path = folder / name
         if folder.resolve() in path.resolve().parents:
             path.unlink(missing_ok=True)
