@@ -26,7 +26,7 @@ MANY = 1 << 14
 Answer = Mapping[str, np.ndarray]
 """Columns by name: numbers, or `object`: texts, or whole numbers some of which are missing.
 
-NaN or None where there is no value.
+In SQL also truth values. NaN or None where there is no value.
 """
 
 
@@ -103,7 +103,12 @@ def _word(value: Any) -> str:
         return "-"
     if isinstance(value, float):
         return f"{value:.2f}" if abs(value) < 1e6 else f"{value:.4g}"
-    return readable(str(value))
+    return readable(_text(value))
+
+
+def _text(value: Any) -> str:
+    """A value that is no number, where it stands between others."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def arrow(answer: Answer) -> Any:
@@ -133,7 +138,7 @@ def _csv(answer: Answer) -> Iterator[str]:
 def _tsv(answer: Answer) -> Iterator[str]:
     yield "\t".join(map(harmless, answer)) + "\n"
     for row in zip(*(_values(_plain(values)) for values in answer.values()), strict=True):
-        yield "\t".join("" if value is None else str(value) for value in row) + "\n"
+        yield "\t".join("" if value is None else _text(value) for value in row) + "\n"
 
 
 def _plain(values: np.ndarray) -> np.ndarray:

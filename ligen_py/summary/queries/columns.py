@@ -188,6 +188,11 @@ def _objects(values: list[Any]) -> np.ndarray:
     return result
 
 
+def blank(count: int, like: np.ndarray) -> np.ndarray:
+    """So many missing values for a column of numbers: a score keeps its precision, and digits."""
+    return np.full(count, np.nan, like.dtype if like.dtype.kind == "f" else "f8")
+
+
 def joined(parts: Sequence[Mapping[str, np.ndarray]]) -> dict[str, np.ndarray]:
     """The columns of several targets one below the other, in the order of their first mention.
 
@@ -197,8 +202,9 @@ def joined(parts: Sequence[Mapping[str, np.ndarray]]) -> dict[str, np.ndarray]:
     sizes = [len(next(iter(part.values()))) if part else 0 for part in parts]
     result = {}
     for name in names:
+        like = next(part[name] for part in parts if name in part)
         pieces = [
-            part[name] if name in part else np.full(size, np.nan)
+            part[name] if name in part else blank(size, like)
             for part, size in zip(parts, sizes, strict=True)
         ]
         text = any(piece.dtype == object for piece in pieces)

@@ -7,6 +7,7 @@ can neither read nor write files.
 import importlib.util
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -42,6 +43,8 @@ def ask_sql(targets: Sequence[Molecules], statement: str) -> dict[str, np.ndarra
         database.execute("SET lock_configuration = true")
         database.register("molecules", arrow(_mentioned(targets, statement)))
         try:
+            if len(duckdb.extract_statements(statement)) > 1:
+                raise InputError("--sql: give one statement; a second one stands behind ';'")
             found = database.sql(statement)
             if found is None:
                 raise InputError("--sql: the statement gives no rows; begin it with SELECT")
@@ -77,17 +80,28 @@ def _columns(table: Any) -> dict[str, np.ndarray]:
     result: dict[str, np.ndarray] = {}
     for name, column in zip(_distinct(table.column_names), table.columns, strict=True):
         if pyarrow.types.is_decimal(column.type):
-            column = column.cast(pyarrow.float64(), safe=False)
+            column = _number(column)
         if pyarrow.types.is_integer(column.type) and column.null_count:
             column = column.cast(pyarrow.float64(), safe=False)  # beyond 2^53 it is rounded
         numeric = pyarrow.types.is_integer(column.type) or pyarrow.types.is_floating(column.type)
         if numeric:
             result[name] = column.to_numpy()
         else:
+            plain = (bool, type(None))
             texts = np.empty(len(column), object)
-            texts[:] = [None if item is None else str(item) for item in column.to_pylist()]
+            texts[:] = [one if isinstance(one, plain) else str(one) for one in column.to_pylist()]
             result[name] = texts
     return result
+
+
+def _number(column: Any) -> Any:
+    """A column of decimals as whole numbers, which sums of them are, where they are and fit."""
+    import pyarrow
+
+    if column.type.scale == 0:
+        with suppress(pyarrow.ArrowInvalid):
+            return column.cast(pyarrow.int64())
+    return column.cast(pyarrow.float64(), safe=False)
 
 
 def _distinct(names: Sequence[str]) -> list[str]:

@@ -4,11 +4,19 @@ import numpy as np
 
 from ligen_py.records.ledger import Status
 from ligen_py.store.campaign.layout import Left
-from ligen_py.summary.queries.columns import Molecules
+from ligen_py.summary.queries.columns import Molecules, blank
 from ligen_py.summary.table import readable
 
 UNSCORED = ("name", "library", "file", "line")
 """Columns that such a record has; all others are blank."""
+
+
+def why_none(left: Left) -> list[str]:
+    """Why each record is not scored."""
+    return [
+        f"{Status(code).name.lower()}: {readable(detail)}"
+        for code, detail in zip(left.status, left.detail, strict=True)
+    ]
 
 
 def with_left(
@@ -30,13 +38,10 @@ def with_left(
             more = np.empty(count, object)
             more[:] = texts.get(name, [None] * count)
         else:
-            more = left.line if name == "line" else np.full(count, np.nan)
+            more = left.line if name == "line" else blank(count, values)
         result[name] = np.concatenate([values, more]) if count else values
     status = ["scored"] * len(next(iter(part.values())))
-    status += [
-        f"{Status(code).name.lower()}: {readable(detail)}"
-        for code, detail in zip(left.status, left.detail, strict=True)
-    ]
+    status += why_none(left)
     result["status"] = np.empty(len(status), object)
     result["status"][:] = status
     return result
