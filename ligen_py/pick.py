@@ -9,6 +9,7 @@ the terminal.
 import argparse
 import logging
 import sys
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -68,7 +69,7 @@ def _run(options: argparse.Namespace) -> None:
         raise UsageError(f"--output {output}: end the name with one of {', '.join(SUFFIXES)}")
     with open_campaign(options.campaign) as campaign:
         target = campaign.target(_name(options, campaign))
-        chosen = _chosen(options, campaign, target)
+        chosen, limits = _chosen(options, campaign, target)
         rows = _rows(campaign, target, chosen)
         if output is None:
             sys.stdout.writelines(_csv(target, rows))
@@ -76,7 +77,7 @@ def _run(options: argparse.Namespace) -> None:
             kinds = {".csv": lambda: _csv(target, rows), ".sdf": lambda: _sdf(rows)}
             text = kinds.get(output.suffix.lower(), lambda: _smiles(rows))()
             write_texts(output.parent, {output.name: text})
-    advice = _advice(options, len(chosen), target)
+    advice = _advice(options, len(chosen), target, limits)
     if advice:
         log.warning(
             "picked %d, not %d, of the %d molecules with poses in the campaign; %s",
@@ -89,15 +90,12 @@ def _run(options: argparse.Namespace) -> None:
         log.info("picked %d of %d molecules", len(chosen), target.stored)
 
 
-def _advice(options: argparse.Namespace, chosen: int, target: TargetReader) -> list[str]:
+def _advice(
+    options: argparse.Namespace, chosen: int, target: TargetReader, limits: list[str]
+) -> list[str]:
     """What would give more molecules, where fewer were chosen than asked for and there are more."""
     advice = []
     if chosen < min(options.count, target.stored):
-        limits = [f"--max-per-scaffold {options.max_per_scaffold}"]
-        if options.max_similarity < 1:
-            limits.append(f"--max-similarity {options.max_similarity:g}")
-        if options.undoubted:
-            limits.append("--undoubted")
         advice.append(f"loosen {', '.join(limits)}")
     if chosen < options.count and target.stored < target.size:
         advice.append("set a larger aggregate.top_poses and run again")
@@ -114,8 +112,8 @@ def _name(options: argparse.Namespace, campaign: CampaignReader) -> str:
 
 def _chosen(
     options: argparse.Namespace, campaign: CampaignReader, target: TargetReader
-) -> list[int]:
-    """Places of the ranking, from 0, that are picked."""
+) -> tuple[list[int], list[str]]:
+    """Places of the ranking, from 0, that are picked, and the flags that left others out."""
     if not target.stored:
         raise InputError(f"{options.campaign}: contains no pose of target {target.name}")
     limits = options.max_per_scaffold, options.max_similarity
@@ -128,8 +126,20 @@ def _chosen(
         open_to = [smiles[int(ranked[place])] for place in places]
         chosen = [places[i] for i in pick(open_to, options.count, *limits)]
         if len(chosen) == options.count or among == target.stored:
-            return chosen
+            return chosen, _limits(options, open_to, among)
         among = min(target.stored, 4 * among)
+
+
+def _limits(options: argparse.Namespace, open_to: Sequence[str], among: int) -> list[str]:
+    """Flags that left out some of the first `among` molecules; `open_to`: SMILES without doubt."""
+    limits = []
+    if max(Counter(map(scaffold, open_to)).values(), default=0) > options.max_per_scaffold:
+        limits.append(f"--max-per-scaffold {options.max_per_scaffold}")
+    if options.max_similarity < 1:
+        limits.append(f"--max-similarity {options.max_similarity:g}")
+    if len(open_to) < among:
+        limits.append("--undoubted")
+    return limits
 
 
 def _undoubted(campaign: CampaignReader, target: TargetReader, among: int) -> list[int]:

@@ -51,7 +51,10 @@ def test_the_best_of_each_scaffold_go_to_the_terminal(
     assert "picked 3, not 4, of the 6 molecules" in said.err
     # Every molecule has a stored pose already.
     assert said.err.endswith("; loosen --max-per-scaffold 1\n")
-    assert run(campaign, "--count", "40", "--max-per-scaffold", "6") == 0
+    flags = ["--count", "40", "--max-per-scaffold", "6"]
+    assert run(campaign, *flags, "--max-similarity", "0.3") == 0
+    assert capsys.readouterr().err.endswith("; loosen --max-similarity 0.3\n")
+    assert run(campaign, *flags) == 0
     assert capsys.readouterr().err == "picked 6 of 6 molecules\n"
 
 
