@@ -101,7 +101,22 @@ class _Parser(argparse.ArgumentParser):
         missing = message.partition("are required: ")[2].split(", ")
         if taker and not set(places).isdisjoint(missing):
             message += f"; write {' and '.join(places).lower()} before {taker}"
-        super().error(message)
+        super().error(message + self._dashed(message))
+
+    def _dashed(self, message: str) -> str:
+        """What to do where a value that begins with '-' was taken for a flag; else nothing."""
+        found = re.match(r"argument (\S+): expected ", message)
+        names = found[1].split("/") if found else []
+        for place, word in enumerate(self._words):
+            action = self._option_string_actions.get(word)
+            if action is None or word not in names:
+                continue
+            several = action.nargs if isinstance(action.nargs, int) else 0
+            for value in self._words[place + 1 :][: several or 1]:
+                if value.startswith("-") and value not in self._option_string_actions:
+                    write = f'" {value}", with a blank before it' if several else f"{word}={value}"
+                    return f"; write {write}"
+        return ""
 
 
 def parser(
@@ -355,11 +370,18 @@ def run(
 
 
 def _keep_inputs(options: argparse.Namespace) -> None:
-    """Raise InputError where the output would replace an input, which may have no copy."""
+    """Raise InputError where the output would replace an input, which may have no copy.
+
+    UsageError where it is "-", which is no file but standard output elsewhere.
+    """
     given = vars(options).copy()
     output = given.pop("output", None)
     if not isinstance(output, Path):
         return
+    if output == Path("-"):
+        raise UsageError(
+            "--output -: name a file; query, compare and pick print where --output is left out"
+        )
     for name, value in given.items():
         for path in value if isinstance(value, list) else [value]:
             if isinstance(path, Path | str):

@@ -4,6 +4,7 @@ import csv
 import importlib.util
 import json
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -35,7 +36,7 @@ from ligen_py.store.files.table import some_rows
 from ligen_py.store.files.write import TEXT, write, write_column
 from ligen_py.summary.queries import question
 from ligen_py.summary.queries.answer import table_of
-from ligen_py.summary.queries.columns import Molecules
+from ligen_py.summary.queries.columns import Molecules, joined
 from ligen_py.summary.table import readable
 from tests.edited import edited
 from tests.stages.factory import Molecule, merged, write_manifest, write_part
@@ -583,6 +584,112 @@ def test_numbers_beside_records_without_them_stay_numbers(
     assert query.main([str(campaign), *words, "--format", "jsonl"]) == 0
     found = [json.loads(line)["rank"] for line in capsys.readouterr().out.splitlines()]
     assert found == [5, None]
+
+
+def test_a_score_has_the_same_digits_beside_records_without_one(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In one answer a score stood as 0.1 and as 0.10000000149011612."""
+    score = 0.1
+    parts = [
+        write_part(tmp_path, "a", "lib", "1-of-1", [Molecule("x", "CCO", score)]),
+        write_part(tmp_path, "b", "lib", "1-of-1", [Molecule("x", "CCO", score)]),
+        write_part(tmp_path, "a", "bad", "1-of-1", [Molecule("y", "C(", None)]),
+    ]
+    words = ("--name", "x", "y", "--columns", "name", "score")
+    assert [row[1] for row in ask(merged(tmp_path, parts), capsys, *words)[1:]] == [
+        "0.1",
+        "",
+        "0.1",
+    ]
+    like = np.ones(1, "f4")
+    columns = joined([{"name": like, "score": like}, {"name": like}])
+    assert columns["score"].dtype == np.float32
+
+
+def test_values_that_begin_with_a_dash(campaign: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for words, said in (
+        (["--sort", "-score"], "expected one argument; write --sort=-score\n"),
+        (["--name", "-minus"], "expected at least one argument; write --name=-minus\n"),
+        (["--sort", "--descending"], "expected one argument\n"),
+        (["--sort"], "expected one argument\n"),
+    ):
+        with pytest.raises(SystemExit):
+            query.main([str(campaign), *words])
+        assert capsys.readouterr().err.endswith(said)
+    assert names(ask(campaign, capsys, "--target", "a", "--sort=-score", "--limit", "1")) == [
+        "ether"
+    ]
+
+
+def test_a_name_is_asked_for_as_it_stands_in_the_library(
+    campaign: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = ask(campaign, capsys, "--target", "a", "--name", "  ether", "amine\t\n")
+    assert names(found) == ["ether", "amine"]
+
+
+def test_molecules_without_a_stored_pose_are_counted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    molecules = [*MOLECULES, Molecule("-last", "CCCO", -9.0)]
+    parts = [write_part(tmp_path, "a", "lib", "1-of-1", molecules)]
+    manifest, output = write_manifest(tmp_path / "m.tsv", parts), tmp_path / "c.h5"
+    words = ["--manifest", str(manifest), "--output", str(output), "--top-poses", "2", "--quiet"]
+    assert aggregate.main(words) == 0
+    capsys.readouterr()
+    assert query.main([str(output), "--columns", "name", "state"]) == 0
+    said = "a: 4 of 6 molecules have no stored pose, and so no state; aggregate.top_poses stores"
+    assert capsys.readouterr().err.startswith(said)
+    assert query.main([str(output), "--columns", "name", "state", "--limit", "2"]) == 0
+    assert query.main([str(output), "--columns", "name"]) == 0
+    assert capsys.readouterr().err == ""
+    ordered = ["--output", str(tmp_path / "x.sdf")]
+    assert query.main([str(output), *ordered, "--limit", "3"]) == 1
+    said = "1 of 3 molecules of target a have no stored pose; make aggregate.top_poses larger, or "
+    assert capsys.readouterr().err.endswith(f"{said}give a smaller --limit\n")
+    assert query.main([str(output), *ordered, "--name", "ether", " -last"]) == 1
+    command = f"ligen export {output} --output . --pose a ' -last' 20"
+    assert capsys.readouterr().err.endswith(f"larger, or write one by: {command}\n")
+    assert query.main([str(output), *ordered, "--name", "cut\x1b[31m", "ether"]) == 0
+    assert "cut [31m has no pose: failed: " in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--where", "score > 3 & mw < 450"], "'&' is not allowed; write 'and'"),
+        (["--where", "score > 3 and ~(mw < 450)"], "'~' is not allowed; write 'not'"),
+        (["--where", "weigt > 3"], "no column 'weigt'; did you mean 'weight'? Texts stand in "),
+        (["--where", "zzz > 3"], ", line; texts stand in quotes"),
+        (["--output", "-"], "--output -: name a file; query, compare and pick print where"),
+    ],
+)
+def test_a_refusal_says_what_to_write(
+    campaign: Path, capsys: pytest.CaptureFixture[str], words: list[str], said: str
+) -> None:
+    assert query.main([str(campaign), *words]) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_sql_gives_whole_numbers_and_truth_values(
+    campaign: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("duckdb", reason="DuckDB is not installed")
+    words = "SELECT rank > 4 AS late, sum(rank) AS n, sum(rank) * 1e19::HUGEINT AS large"
+    words += " FROM molecules GROUP BY 1 ORDER BY 1"
+    asked = [str(campaign), "--sql", words]
+    assert query.main([*asked, "--format", "jsonl"]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        '{"late": false, "n": 20, "large": 2e+20}',
+        '{"late": true, "n": 10, "large": 1e+20}',
+    ]
+    for form in ("csv", "tsv", "table"):
+        assert query.main([*asked, "--format", form]) == 0
+        assert re.search(r"^ *false\W+20\W", capsys.readouterr().out, re.MULTILINE)
+    assert query.main([str(campaign), "--sql", "SELECT 1; SELECT 2"]) == 1
+    assert "--sql: give one statement" in capsys.readouterr().err
+    assert query.main([str(campaign), "--sql", "SELECT 1;"]) == 0
 
 
 @pytest.mark.parametrize("count", [0, 1, 40, 3000, 10_000])

@@ -33,6 +33,17 @@ OPERATORS: dict[type[ast.AST], Callable[[Any, Any], Any]] = {
     ast.NotEq: operator.ne,
 }
 
+SIGNS = {
+    ast.BitAnd: ("&", "and"),
+    ast.BitOr: ("|", "or"),
+    ast.Invert: ("~", "not"),
+    ast.Pow: ("**", "*"),
+    ast.FloorDiv: ("//", "/"),
+    ast.Is: ("is", "=="),
+    ast.IsNot: ("is not", "!="),
+}
+"""Operators that are none here: the sign, and what to write in its place."""
+
 FUNCTIONS: dict[str, Callable[..., Any]] = {"abs": np.abs, "sqrt": np.sqrt, "log10": np.log10}
 """Each takes one number."""
 
@@ -119,6 +130,9 @@ class Expression:
                 raise self._error(f"the functions are {', '.join(FUNCTIONS)}, of one number")
         else:
             fine = isinstance(node, allowed)
+        if type(node) in SIGNS:
+            sign, cure = SIGNS[type(node)]
+            raise self._error(f"'{sign}' is not allowed; write '{cure}'")
         if not fine:
             raise self._error(
                 f"{_said(node)} is not allowed; use comparisons, and, or, not, + - * /"

@@ -2,6 +2,7 @@
 
 import argparse
 import re
+import shlex
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ligen_py.errors import InputError, UsageError, close_to
+from ligen_py.molecules.library.record import clean_name
 from ligen_py.store.campaign.judged import Beside
 from ligen_py.store.campaign.layout import Left
 from ligen_py.store.campaign.reader import CampaignReader, open_campaign
@@ -16,7 +18,7 @@ from ligen_py.summary.queries.answer import write_answer, write_lines
 from ligen_py.summary.queries.columns import INPUT, NETWORK, TEXTS, Molecules, is_shown_only, joined
 from ligen_py.summary.queries.expression import Columns, Expression, Texts
 from ligen_py.summary.queries.forms import LIMIT, format_of
-from ligen_py.summary.queries.unscored import UNSCORED, with_left
+from ligen_py.summary.queries.unscored import UNSCORED, why_none, with_left
 from ligen_py.summary.table import counted, readable
 
 FEW = 200
@@ -49,12 +51,18 @@ def answer(options: argparse.Namespace) -> None:
             print("no ranked molecule fits", file=sys.stderr)
         if form == "sdf":
             poses = counted(sum(map(len, found)), "pose")
-            write_lines(_sdf(campaign, targets, found), options.output, poses)
+            write_lines(_sdf(options, campaign, targets, found), options.output, poses)
+            without = [
+                pair for left in named for pair in zip(left.name, why_none(left), strict=True)
+            ]
+            for name, why in dict.fromkeys(without):
+                print(f"{readable(name)} has no pose: {why}", file=sys.stderr)
             return
         parts = []
         for molecules, rows, left in zip(targets, found, named, strict=True):
             columns = _columns(options.columns, molecules, targets, bool(options.name))
             part = molecules.some(columns, rows)
+            _mention_lacking_poses(columns, molecules, rows)
             parts.append(with_left(part, molecules, left) if options.name else part)
         every = joined(parts)
         _mention_blank_inputs(every, targets)
@@ -98,18 +106,25 @@ def _unscored(options: argparse.Namespace, targets: list[Molecules], form: str) 
 
 def _named(options: argparse.Namespace, molecules: Molecules) -> Left:
     """The records of the names asked for that are not ranked; none where no name is."""
-    return molecules.target.left_named(frozenset(options.name or ()))
+    return molecules.target.left_named(_wanted(options))
+
+
+def _wanted(options: argparse.Namespace) -> frozenset[str]:
+    """The names asked for, as they are given and as `parse` writes them."""
+    given = options.name or ()
+    return frozenset(given) | frozenset(map(clean_name, given))
 
 
 def _require_known_names(options: argparse.Namespace, targets: list[Molecules]) -> None:
-    wanted = frozenset(options.name or ())
+    wanted = _wanted(options)
     if not wanted:
         return
     met: set[str] = set()
     for molecules in targets:
         met.update(molecules.target.left_named(wanted).name)
         met.update(molecules.target.named(wanted).scored.name)
-    unknown = [name for name in dict.fromkeys(options.name) if name not in met]
+    each = dict.fromkeys(options.name)
+    unknown = [name for name in each if met.isdisjoint((name, clean_name(name)))]
     if unknown:
         names = ", ".join(readable(name) for name in unknown)
         where = f" for the target {options.target}" if options.target else ""
@@ -154,6 +169,18 @@ def _mention_blank_inputs(answer: Mapping[str, np.ndarray], targets: list[Molecu
             known = _inputs(targets)
             cure = close_to(name, known) if known and name not in known else ""
             print(f"no molecule shown has a value of {name}{cure}", file=sys.stderr)
+
+
+def _mention_lacking_poses(columns: list[str], molecules: Molecules, rows: np.ndarray) -> None:
+    """Say how many molecules have no pose, and so nothing in the columns that come with one."""
+    shown = [name for name in columns if is_shown_only(name)]
+    lacking = int((~molecules.target.has_pose(rows)).sum()) if shown else 0
+    if lacking:
+        print(
+            f"{molecules.target.name}: {lacking} of {len(rows)} molecules have no stored pose, "
+            f"and so no {', '.join(shown)}; aggregate.top_poses stores more",
+            file=sys.stderr,
+        )
 
 
 def _plain(molecules: Molecules, name: str, flag: str) -> str:
@@ -212,7 +239,7 @@ class Question:
             chosen &= condition.condition(_reading(molecules, condition))
         if options.name:
             named = np.zeros(len(chosen), bool)
-            named[target.named(frozenset(options.name)).row] = True
+            named[target.named(_wanted(options)).row] = True
             chosen &= named
         for text in options.match:
             chosen &= self._matching(molecules, text, chosen)
@@ -303,14 +330,18 @@ def _reading(molecules: Molecules, expression: Expression) -> Columns:
             if is_shown_only(name):
                 cure = "; it is shown by --columns, but cannot be compared"
             else:
-                cure = f"{_cure(name, molecules)}; texts stand in quotes"
+                cure = _cure(name, molecules)
+                cure += " Texts stand in quotes." if cure[-1] == "?" else "; texts stand in quotes"
             raise UsageError(f"{expression.flag}: no column '{name}'{cure}") from None
 
     return column
 
 
 def _sdf(
-    campaign: CampaignReader, targets: list[Molecules], found: list[np.ndarray]
+    options: argparse.Namespace,
+    campaign: CampaignReader,
+    targets: list[Molecules],
+    found: list[np.ndarray],
 ) -> Iterator[str]:
     from ligen_py.molecules.export import sdf_record
     from ligen_py.summary.molecule import facts
@@ -319,9 +350,16 @@ def _sdf(
         target = molecules.target
         lacking = int((~target.has_pose(every)).sum())
         if lacking:
+            cure = "give a smaller --limit"
+            if options.name or lacking == len(every):
+                first = every[~target.has_pose(every)][:1]
+                name, restart = (str(target.column(one, first)[0]) for one in ("name", "restart"))
+                name = f" {name}" if name.startswith("-") else name  # as the parser takes it
+                words = [str(options.campaign), "--output", ".", "--pose", target.name, name]
+                cure = f"write one by: ligen export {shlex.join([*words, restart])}"
             raise InputError(
                 f"--format sdf: {lacking} of {len(every)} molecules of target {target.name} have "
-                "no stored pose; give a smaller --limit, or make aggregate.top_poses larger"
+                f"no stored pose; make aggregate.top_poses larger, or {cure}"
             )
         for start in range(0, len(every), MANY):
             rows = every[start : start + MANY]
