@@ -3,12 +3,12 @@
 Amino acids have the Gasteiger charges of their residue within a peptide (J. Gasteiger, M. Marsili,
 Tetrahedron 36 (1980) 3219-3228) at pH 7, hydrogens on carbon merged into it. Hydrogens of the file
 are used where a residue has polar ones; elsewhere they are built: in the plane or the tetrahedron
-of the bonds, a hydroxyl's and a water's towards the nearest acceptors. A histidine whose nitrogen
-binds a metal has its hydrogen on the other, between two metals none; a cysteine there has none.
-Cofactors, nucleotides and modified side chains that are known by name (`cofactors`) have the
-Gasteiger charges of their molecule, and so have groups whose bonds are perceived (`perception`).
-Anything else is typed by element and neutral, but for metals, halide ions and the sulfides of
-clusters.
+of the bonds, a hydroxyl's and a water's towards the nearest acceptors and away from hydrogens that
+are placed before it. A histidine whose nitrogen binds a metal has its hydrogen on the other,
+between two metals none; a cysteine there has none. Cofactors, nucleotides and modified side chains
+that are known by name (`cofactors`) have the Gasteiger charges of their molecule, and so have
+groups whose bonds are perceived (`perception`). Anything else is typed by element and neutral, but
+for metals, halide ions and the sulfides of clusters.
 """
 
 from collections.abc import Collection, Mapping, Sequence, Set
@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ligen_py.molecules.receptor.heavy import Heavy, ties
-from ligen_py.molecules.receptor.hydrogens import build
+from ligen_py.molecules.receptor.hydrogens import build, turns
 from ligen_py.molecules.receptor.metals import anions, by_element
 from ligen_py.molecules.receptor.states import ACIDS, CARBOXYL, Evidence, role_of, state_of
 from ligen_py.molecules.receptor.templates import (
@@ -85,23 +85,26 @@ def charge(
         i: role for i, each in enumerate(templates) if (role := role_of(i, heavy, each)) is not None
     }
     acceptors = np.array([roles.get(i, kind) in TAKES for i, kind in enumerate(heavy.role)])
-    xyz, kinds, charges = [heavy.xyz], [t.kind for t in templates], [t.charge for t in templates]
-    built: list[int] = []
-    for i, template in enumerate(templates):
-        residue = int(heavy.residue[i])
-        is_left_out = residue not in complete and i not in given
-        if residue in trusted and not is_left_out:
-            places = hydrogens[given.get(i, [])]
-        else:
-            places = build(i, template, heavy, acceptors)
-            built += [residue] * len(places)
-        xyz.append(places)
-        kinds += [Ad4Type.HD] * len(places)
-        charges += [template.hydrogen_charge] * len(places)
+    is_known = [
+        int(heavy.residue[i]) in trusted and (int(heavy.residue[i]) in complete or i in given)
+        for i in range(len(templates))
+    ]
+    places = [hydrogens[given.get(i, []) if known else []] for i, known in enumerate(is_known)]
+    placed = np.concatenate([np.empty((0, 3)), *places])
+    # What turns does so between what cannot, and those before it.
+    others = [i for i, known in enumerate(is_known) if not known]
+    for i in sorted(others, key=lambda i: turns(i, templates[i], heavy)):
+        places[i] = build(i, templates[i], heavy, acceptors, placed)
+        placed = np.concatenate([placed, places[i]])
+    count = np.array([len(each) for each in places])
+    donor = np.repeat(np.arange(len(places)), count)
+    kinds = [*(each.kind for each in templates), *[Ad4Type.HD] * len(donor)]
+    charges = [each.charge for each in templates]
+    charges += [templates[i].hydrogen_charge for i in donor.tolist()]
     return Charged(
-        charged_receptor(np.concatenate(xyz), np.array(kinds), np.array(charges)),
+        charged_receptor(np.concatenate([heavy.xyz, *places]), np.array(kinds), np.array(charges)),
         np.array(sorted(one for some in given.values() for one in some), np.int64),
-        np.array(built, np.int64),
+        heavy.residue[donor[~np.array(is_known)[donor]]],
         states,
         roles,
         found,

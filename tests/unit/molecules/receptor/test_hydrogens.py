@@ -1,5 +1,7 @@
 """Polar hydrogens of a file, and places of those that are built, by hand."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -68,8 +70,28 @@ def test_a_water_is_neutral_and_points_to_acceptors() -> None:
 def test_a_water_points_to_an_acceptor_that_is_near() -> None:
     for apart, points in ((3.49, True), (3.51, False)):
         pair = heavy({"O": [0.0, 0, 0], "O2": [0.0, apart, 0]}, "HOH", [])
-        first = _water(0, pair, np.array([True, True]))[0]
+        first = _water(0, pair, np.array([True, True]), np.empty((0, 3)))[0]
         assert first == pytest.approx([0, 0.96, 0] if points else [0.96, 0, 0], abs=1e-4)
+
+
+@pytest.mark.parametrize("hydrogens", [[[0, 1.8, 0]], [[0, 1.8, 0], [1.8, 0, 0], [0, -0.6, 1.7]]])
+def test_a_water_turns_away_from_hydrogens(hydrogens: list[list[float]]) -> None:
+    pair = heavy({"O": [0.0, 0, 0], "O2": [0.0, 2.8, 0]}, "HOH", [])
+    known = np.array(hydrogens, float)
+    places = _water(0, pair, np.array([True, True]), known)
+    assert np.linalg.norm(places[:, None] - known, axis=2).min() >= 1.6
+    assert places[0] @ places[1] / 0.96**2 == pytest.approx(np.cos(np.radians(109.47)), abs=1e-3)
+
+
+def test_two_hydroxyls_do_not_point_at_each_other() -> None:
+    first = {"CB": [-0.47, 1.33, 0], "OG": [0.0, 0, 0]}
+    second = {"C2": [3.17, -1.33, 0], "O2": [2.7, 0, 0]}
+    pair = heavy(first | second, "SER", [("CB", "OG"), ("C2", "O2")])
+    pair = replace(pair, name=["CB", "OG", "CB", "OG"], residue=np.array([0, 0, 1, 1]))
+    result = charge(pair, np.empty((0, 3))).receptor
+    one, two = result.xyz[result.type == Ad4Type.HD].astype(float)
+    assert np.linalg.norm(one - second["O2"]) < 2.0
+    assert np.linalg.norm(one - two) > 1.6
 
 
 def test_hydroxyls_of_a_cofactor_that_a_file_leaves_out_are_built() -> None:
