@@ -16,7 +16,7 @@ import numpy as np
 from rdkit import Chem
 
 from ligen_py.molecules.graph import atoms_of
-from ligen_py.molecules.ligands.conformers import NoConformerError
+from ligen_py.molecules.ligands.conformers import EXCLUDED, NoConformerError
 from ligen_py.molecules.ligands.shapes import ShapeCache
 from ligen_py.molecules.lists import Lists
 from ligen_py.records.molecule import CHIRALITIES
@@ -71,6 +71,8 @@ class Piece:
     """f8 (shapes, atoms and those beyond, 3) in Angstrom."""
     strain: np.ndarray
     """f8 (shapes,): energy above the first shape's, kcal/mol."""
+    energy: float
+    """Of the first shape, kcal/mol."""
 
     def row(self, atom: int) -> int:
         """The row of `points` of a heavy atom of the piece, or beyond it."""
@@ -132,11 +134,22 @@ def assemble(
 
 def can_exist(bare: Chem.Mol, near: list[list[int]], torsions: Torsions, cache: ShapeCache) -> bool:
     """Whether no rigid piece of a molecule has stereocentres that exclude each other."""
+    return lowest_energy(bare, near, torsions, cache) != np.inf
+
+
+def lowest_energy(
+    bare: Chem.Mol, near: list[list[int]], torsions: Torsions, cache: ShapeCache
+) -> float | None:
+    """Energy of a molecule's rigid pieces in their lowest shapes, kcal/mol.
+
+    It is for comparing stereoisomers. Infinite where a piece has stereocentres that exclude each
+    other; None where one has no shape for another reason.
+    """
     try:
-        _pieces(_Fragments(bare), near, torsions, cache, makes=True)
+        pieces = _pieces(_Fragments(bare), near, torsions, cache, makes=True)
     except NoConformerError:
-        return False
-    return True
+        return np.inf
+    return None if pieces is None else sum(piece.energy for piece in pieces)
 
 
 def combinations(sizes: list[int], limit: int) -> np.ndarray:
@@ -171,7 +184,7 @@ def _pieces(
         if shapes is None or len(shapes.first) != len(order) + 1:
             return None
         if not len(shapes.xyz):
-            raise NoConformerError("its stereocentres exclude each other")
+            raise NoConformerError(EXCLUDED)
         place = {atom: row for row, atom in enumerate(order)}
         rows = [place[atom] for atom in own]
         hydrogens = [h for row in rows for h in range(shapes.first[row], shapes.first[row + 1])]
@@ -188,6 +201,7 @@ def _pieces(
                 {atom: row for row, atom in enumerate(others, start=end)},
                 points * MIRROR if is_mirrored else points,
                 shapes.strain,
+                shapes.energy,
             )
         )
     return pieces

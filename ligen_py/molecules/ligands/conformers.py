@@ -50,6 +50,7 @@ shape, Angstrom. A chair and a twisted boat of cyclohexane differ by 0.5."""
 SAME_START = 0.2
 """The same of rigid pieces before their minimisation, which can take starts 0.3 A apart to a chair
 and to a boat."""
+EXCLUDED = "its stereocentres exclude each other"
 MACROCYCLE = 8
 """Atoms of the smallest ring that counts as a macrocycle."""
 FLEXIBLE = 3

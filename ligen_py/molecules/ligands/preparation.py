@@ -11,7 +11,7 @@ import os
 import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from itertools import chain, islice, pairwise
 from pathlib import Path
@@ -22,8 +22,9 @@ from rdkit import Chem
 from ligen_py.molecules.arrays import Arrays
 from ligen_py.molecules.graph import Outline, atoms_of, outlines
 from ligen_py.molecules.library.reading import Record
-from ligen_py.molecules.ligands.assembly import Torsions, assemble, can_exist
+from ligen_py.molecules.ligands.assembly import Torsions, assemble, can_exist, lowest_energy
 from ligen_py.molecules.ligands.conformers import (
+    EXCLUDED,
     NoConformerError,
     embed,
     has_impossible_bonds,
@@ -60,10 +61,12 @@ from ligen_py.molecules.ligands.standardising import (
 )
 from ligen_py.molecules.ligands.states import (
     inverted,
+    open_fusions,
     stereoisomers,
     tautomers,
     tetrahedral_carbons,
     undefined_stereo,
+    without_nitrogens,
 )
 from ligen_py.molecules.lists import Lists
 from ligen_py.molecules.steps import ALONE, Steps, at_once, in_turn
@@ -93,6 +96,12 @@ MORE_ISOMERS = 2
 """Stereoisomers tried for each one asked for: those of bridged rings may be impossible."""
 MOST_ISOMERS = 64
 """Stereoisomers tried in all where too few of the first ones are possible: of a cage hardly any."""
+FUSION_STRAIN = 40.0
+"""kcal/mol above the lowest stereoisomer; of those whose ring fusions the drawing leaves open, one
+above it is no molecule. A bridge from one side of a ring to the other costs 70, the trans form of
+bicyclo[3.2.0]heptane 18."""
+NITROGEN_STRAIN = 10.0
+"""kcal/mol; the same of a nitrogen at a ring fusion, which turns inside out as the free base."""
 
 RT = 0.5925
 """kcal/mol at 298.15 K."""
@@ -399,12 +408,24 @@ def _built(
     ahead = yield from _ordered_ahead(chain(*first), drawing, settings)
     for (form, _, cost), placed, tried, others in zip(forms, places, first, every, strict=True):
         before = len(states)
+        is_open = tried[0][0] is not form and tried[0][1] in ahead
+        fusions = open_fusions(form, [isomer for isomer, _ in tried]) if is_open else []
+        siblings = _Siblings(fusions, settings, shapes)
+        if fusions:
+            yield ALONE
+            more = (MORE_ISOMERS - 1) * settings.stereoisomers
+            tried += islice(others, more)
+            for isomer, smiles in tried:
+                if isomer is not form:
+                    siblings.energies(isomer, smiles)
         for isomer, smiles in chain(tried, others):
             built = len(states) - before
             if built == settings.stereoisomers or (built and isomer is form):
                 break
             try:
                 if smiles not in states and smiles not in problems:
+                    if fusions and isomer is not form:
+                        siblings.require_low(isomer, smiles)
                     ordered = ahead.get(smiles)
                     if ordered is None:
                         full = _full(isomer, drawing, smiles, settings)
@@ -419,6 +440,42 @@ def _built(
             ligand.shape["state_cost"] = np.array([cost], "f4")
             ligand.shape["isomers"] = np.array([len(made)], "u2")
     return states, list(problems.values())
+
+
+@dataclass(frozen=True)
+class _Siblings:
+    """Stereoisomers of a form, of which some are too strained where ring fusions are open."""
+
+    fusions: list[int]
+    """Atoms; none are marked in the drawing, as what is drawn is docked."""
+    settings: ParseSettings
+    shapes: Path | None
+    known: dict[str, dict[str, float]] = field(default_factory=dict)
+    """SMILES without the nitrogens among the fusions -> SMILES -> energy, kcal/mol."""
+
+    def energies(self, isomer: Chem.Mol, smiles: str) -> dict[str, float]:
+        """Energies of an isomer, where it is known, and of its siblings with other nitrogens."""
+        epimers = canonical_smiles(without_nitrogens(isomer, self.fusions))
+        found = self.known.setdefault(epimers, {})
+        if smiles not in found:
+            (ordered,) = _docking_orders([Lists(Chem.AddHs(isomer))])
+            if isomer.GetNumAtoms() > ordered.heavy:
+                return found  # see _joined
+            cache = _shape_cache(self.settings, self.shapes)
+            energy = lowest_energy(*_bare(isomer, ordered), cache)
+            if energy is not None:
+                found[smiles] = energy
+        return found
+
+    def require_low(self, isomer: Chem.Mol, smiles: str) -> None:
+        """UnusableError where an isomer is too strained to be."""
+        epimers = self.energies(isomer, smiles)
+        if smiles not in epimers:
+            return
+        lowest = min(chain(*(each.values() for each in self.known.values())))
+        most = min(lowest + FUSION_STRAIN, min(epimers.values()) + NITROGEN_STRAIN)
+        if epimers[smiles] > most:
+            raise UnusableError(Reason.EMBEDDING_FAILED, EXCLUDED)
 
 
 def _ordered_ahead(

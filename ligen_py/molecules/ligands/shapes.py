@@ -46,12 +46,14 @@ class Shapes:
     """Of each heavy atom the first of its hydrogens; one more as the end of the last one's."""
     strain: np.ndarray
     """f8 (shapes,): energy above that of the first shape, kcal/mol."""
+    energy: float
+    """Of the first shape, kcal/mol; 0 where there is none."""
 
     def packed(self) -> bytes:
         """The shapes as bytes, with a checksum."""
         counts = np.diff(self.first).astype("u1")
         sizes = np.array([len(self.xyz), len(counts)], "<u4")
-        numbers = np.concatenate([self.strain, self.xyz.ravel()]).astype("<f4")
+        numbers = np.concatenate([[self.energy], self.strain, self.xyz.ravel()]).astype("<f4")
         return _signed(sizes.tobytes() + counts.tobytes() + numbers.tobytes())
 
     @classmethod
@@ -61,8 +63,8 @@ class Shapes:
         counts = np.frombuffer(data[8 : 8 + heavy], "u1")
         first = np.cumsum([heavy, *counts.tolist()]).tolist()
         numbers = np.frombuffer(data[8 + heavy :], "<f4").astype("f8")
-        strain, xyz = numbers[:shapes], numbers[shapes:]
-        return cls(xyz.reshape(shapes, first[-1], 3), first, strain)
+        strain, xyz = numbers[1 : shapes + 1], numbers[shapes + 1 :]
+        return cls(xyz.reshape(shapes, first[-1], 3), first, strain, float(numbers[0]))
 
 
 class UnknownShapeError(Exception):
@@ -213,6 +215,8 @@ def make_shapes(smiles: str, seed: int, limit: int, macrocycles: int) -> Shapes 
         xyz[number] = conformer.GetPositions()
     xyz[:, count:] = xyz[:, count:][:, order]
     first = np.cumsum([count, *np.bincount(owner, minlength=count).tolist()]).tolist()
+    lowest = energies[0] if energies else 0.0
+    strain = np.array(energies, "f8") - lowest
     # As a file holds them, so that shapes are the same whether they were kept or made.
-    strain = np.array(energies, "f8") - (energies[0] if energies else 0)
-    return Shapes(xyz.astype("f4").astype("f8"), first, strain.astype("f4").astype("f8"))
+    xyz, strain = (numbers.astype("f4").astype("f8") for numbers in (xyz, strain))
+    return Shapes(xyz, first, strain, float(np.float32(lowest)))

@@ -5,7 +5,7 @@ most as many as wanted. Heavy atoms keep their numbers and coordinates.
 """
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
 
 from rdkit import Chem
@@ -197,6 +197,27 @@ def stereoisomers(mol: Chem.Mol, most: int, seed: int) -> Iterator[Chem.Mol]:
             bond.SetBondDir(mark.GetBondDir())
         Chem.AssignStereochemistry(form, cleanIt=True, force=True)
         yield form
+
+
+def open_fusions(mol: Chem.Mol, isomers: Iterable[Chem.Mol]) -> list[int]:
+    """The unmarked atoms in two rings or more that some of a molecule's stereoisomers mark."""
+    rings = mol.GetRingInfo()
+    return [
+        atom.GetIdx()
+        for atom in atoms_of(mol)
+        if rings.NumAtomRings(atom.GetIdx()) > 1
+        and not atom.GetChiralTag()
+        and any(isomer.GetAtomWithIdx(atom.GetIdx()).GetChiralTag() for isomer in isomers)
+    ]
+
+
+def without_nitrogens(mol: Chem.Mol, centres: Iterable[int]) -> Chem.Mol:
+    """A copy without the marks of those centres that are nitrogens."""
+    result = Chem.Mol(mol)
+    for centre in centres:
+        if result.GetAtomWithIdx(centre).GetAtomicNum() == 7:
+            result.GetAtomWithIdx(centre).SetChiralTag(Chem.ChiralType.CHI_UNSPECIFIED)
+    return result
 
 
 def inverted(mol: Chem.Mol) -> Iterator[list[Chem.Mol]]:

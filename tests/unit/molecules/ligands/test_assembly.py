@@ -120,7 +120,7 @@ class AnyShapes(ShapeCache):
     def shapes(self, smiles: str, makes: bool = True) -> Shapes:
         atoms = list(Chem.MolFromSmiles(smiles).GetAtoms())
         first = np.cumsum([len(atoms), *(atom.GetTotalNumHs() for atom in atoms)]).tolist()
-        return Shapes(np.zeros((1, first[-1], 3)), first, np.zeros(1))
+        return Shapes(np.zeros((1, first[-1], 3)), first, np.zeros(1), 0.0)
 
 
 class Forgetful(dict):  # type: ignore[type-arg]

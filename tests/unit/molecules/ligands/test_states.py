@@ -1,5 +1,7 @@
 """Tautomers and stereoisomers of a parent, as textbooks know them."""
 
+import re
+
 import numpy as np
 import pytest
 from rdkit import Chem
@@ -216,6 +218,58 @@ def test_states_that_cannot_be_are_reported() -> None:
     assert "states left out, the first for: its stereocentres exclude each other" in found.note
     one = of("C1CC2CCC1C2N").note
     assert one == "1 state left out for: its stereocentres exclude each other"
+
+
+@pytest.mark.parametrize(
+    ("drawn", "docked", "left_out"),
+    [
+        ("C1CC2CNCC(C1)C2", ["C1C[C@@H]2C[NH2+]C[C@H](C1)C2"], 2),
+        ("C1CC2CCCC(C1)N2C", ["C[N@H+]1[C@H]2CCC[C@@H]1CCC2"], 1),
+        # Granisetron's amine: the amide endo or exo, the methyl group at either side.
+        (
+            "CN1C2CCCC1CC(C2)NC(C)=O",
+            [
+                f"CC(=O)N[{amide}H]1C[C@H]2CCC[C@@H](C1)[{amine}H+]2C"
+                for amide in ("C@", "C@@") for amine in ("N@", "N@@")
+            ],
+            3,  # before the fourth that can be
+        ),
+        # Trans-fused small rings can be made.
+        (
+            "C1CC2CCC2C1",
+            ["C1C[C@@H]2CC[C@@H]2C1", "C1C[C@H]2CC[C@@H]2C1", "C1C[C@@H]2CC[C@H]2C1"],
+            0,
+        ),
+        # What is drawn is docked: a nitrogen's lone pair inside.
+        ("C[N@H+]1[C@H]2CCC[C@H]1CCC2", ["C[N@H+]1[C@H]2CCC[C@H]1CCC2"], 0),
+    ],
+)  # fmt: skip
+def test_bridges_from_one_side_of_a_ring_to_the_other_are_left_out(
+    drawn: str, docked: list[str], left_out: int
+) -> None:
+    """Conformers of such isomers exist, 70 kcal/mol above the others."""
+    found = of(drawn)
+    assert set(states(found)) == set(map(Chem.CanonSmiles, docked))
+    count = int(found.note.split()[0]) if left_out else 0
+    assert count == left_out
+    assert ("stereocentres exclude each other" in found.note) == (left_out > 0)
+    for seed in (2, 3):  # which of them are met first does not matter
+        other = of(drawn, SETTINGS.model_copy(update={"seed": seed, "stereoisomers": 1}))
+        assert set(states(other)) <= set(states(found))
+
+
+@pytest.mark.parametrize(
+    ("drawn", "nitrogen"),
+    [
+        ("CC[C@]1(O)C[C@@H]2CN(CCc3c2[nH]c2ccccc32)C1", "N@@"),  # of vinca alkaloids
+        ("CC[C@H]1C[C@@H]2C[C@@H]3[C@H]1N(C2)CCc1c3[nH]c2ccc(OC)cc12", "N@@"),  # ibogaine
+    ],
+)
+def test_a_nitrogen_of_a_cage_is_not_turned_inside_out(drawn: str, nitrogen: str) -> None:
+    """Conformers of both hands exist, one 30 kcal/mol above the other."""
+    found = of(drawn)
+    assert {nitrogen} == {re.search("N@+", one)[0] for one in states(found) if "[N@" in one}
+    assert "left out" in found.note
 
 
 @pytest.mark.parametrize(
