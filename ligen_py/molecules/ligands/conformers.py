@@ -12,11 +12,17 @@ from typing import NamedTuple
 
 import numpy as np
 from rdkit import Chem, rdBase
-from rdkit.Chem import rdDistGeom, rdForceFieldHelpers, rdMolAlign, rdMolTransforms
+from rdkit.Chem import (
+    rdDistGeom,
+    rdForceFieldHelpers,
+    rdMolAlign,
+    rdMolDescriptors,
+    rdMolTransforms,
+)
 from rdkit.ForceField import rdForceField
 
 from ligen_py.molecules.arrays import Arrays
-from ligen_py.molecules.graph import atoms_of
+from ligen_py.molecules.graph import atoms_of, matches
 from ligen_py.molecules.ligands.chairs import chair_bounds, chair_rings, kinds_of_chairs
 from ligen_py.molecules.surroundings import surroundings
 
@@ -70,7 +76,10 @@ MOST_MATCHES = 1000
 CUMULATED = ("[CX3,NX2]=[CX2;!R]=[CX3,NX2]", "[CX3,NX2]=[CX2;!R]=[CX2;!R]=[CX3,NX2]")
 """Two or three double bonds one after another, as in allenes, carbodiimides and butatrienes."""
 AXIS_TRIES = 32
-"""Conformers made at least of a piece with an axis, so that both of its isomers are among them."""
+"""Conformers made at least of a piece with an axis or a hand, so that both of its isomers are among
+them."""
+TROEGER = "[NX3;x3](c)[CX4][NX3;x3]c"
+"""Two nitrogens of arenes and a bridge between them, as in Troeger's base."""
 AXIS_STEPS = 1000
 """Most steps of the minimisation of a conformer with an axis, whose ends turn far."""
 RIGHT_ANGLE = 90.0
@@ -105,8 +114,21 @@ class Axis(NamedTuple):
         return positive if self.is_positive(conformer) else negative
 
 
-System = frozenset[int] | Axis
-"""What can have several shapes: the atoms of a ring system, or an axis."""
+class Hand(NamedTuple):
+    """An unmarked atom of rings that is not its own mirror image."""
+
+    atom: int
+    arms: tuple[int, int, int]
+    """Three of its neighbours."""
+
+    def is_positive(self, conformer: Chem.Conformer) -> bool:
+        """Which of the two mirror images a conformer has."""
+        xyz = conformer.GetPositions()
+        return _is_positive(xyz[list(self.arms)] - xyz[self.atom])
+
+
+System = frozenset[int] | Axis | Hand
+"""What can have several shapes: the atoms of a ring system, an axis, or an atom."""
 
 
 class NoConformerError(Exception):
@@ -262,7 +284,7 @@ def _embedded(
         return list(rdDistGeom.EmbedMultipleConfs(mol, 1, way))
     way.clearConfs = False
     # Hardly two conformers of most macrocycles have one shape, and theirs take longest.
-    has_axis = any(isinstance(system, Axis) for system in systems)
+    has_axis = any(isinstance(system, Axis | Hand) for system in systems)
     is_macrocycle = macrocycle(mol.GetRingInfo().AtomRings())
     share = OTHERS if rings and not is_macrocycle else TRIES
     most = max(round(share * limit), AXIS_TRIES if has_axis else 0)
@@ -367,11 +389,16 @@ def _sides(mol: Chem.Mol) -> list[list[bool]]:
         angles = [rdMolTransforms.GetDihedralDeg(conformer, *bond) for bond in bonds]
         result.append(
             [
-                *(bool(np.linalg.det(three) > 0) for three in arms),
+                *map(_is_positive, arms),
                 *(abs(angle) < RIGHT_ANGLE for angle in angles),
             ]
         )
     return result
+
+
+def _is_positive(arms: np.ndarray) -> bool:
+    """The hand of three vectors (3, 3) from an atom."""
+    return bool(np.linalg.det(arms) > 0)
 
 
 def _unchanged(mol: Chem.Mol, sides: Sequence[list[bool]]) -> list[int]:
@@ -538,9 +565,40 @@ def _differ(groups: Sequence[int], ranks: Sequence[int]) -> bool:
     return len(groups) == 1 or ranks[groups[0]] != ranks[groups[1]]
 
 
+def hands(mol: Chem.Mol) -> list[Hand]:
+    """Spiro atoms and bridges of two nitrogens that no mark makes one of two mirror images.
+
+    Where the two rings at a spiro atom are alike, RDKit takes it for no stereocentre. Each has two
+    ends that differ, so that exchanging the rings exchanges two pairs, and is no mirror.
+    """
+    spiro: list[int] = []
+    heads: list[int] = []
+    bridges = matches(mol, TROEGER)
+    if bridges and rdMolDescriptors.CalcNumBridgeheadAtoms(mol, atoms=heads):
+        heads = [match[0] for match in bridges if {match[0], match[3]} <= {*heads}]
+    if rdMolDescriptors.CalcNumSpiroAtoms(mol, atoms=spiro):
+        ranks = list(Chem.CanonicalRankAtoms(mol, breakTies=False))
+        spiro = [atom for atom in spiro if _has_ends_that_differ(mol, atom, ranks)]
+    found = [mol.GetAtomWithIdx(atom) for atom in (*heads, *spiro)]
+    return [_hand(atom) for atom in found if not atom.GetChiralTag()]
+
+
+def _has_ends_that_differ(mol: Chem.Mol, spiro: int, ranks: Sequence[int]) -> bool:
+    """Whether no ring at a spiro atom is its own mirror image as far as its two ends say."""
+    near = [other.GetIdx() for other in mol.GetAtomWithIdx(spiro).GetNeighbors()]
+    rings = [ring for ring in mol.GetRingInfo().AtomRings() if spiro in ring]
+    ends = [{ranks[other] for other in near if other in ring} for ring in rings]
+    return len(near) == 4 and all(len(pair) == 2 for pair in ends)
+
+
+def _hand(atom: Chem.Atom) -> Hand:
+    one, two, three = [other.GetIdx() for other in atom.GetNeighbors()][:3]
+    return Hand(atom.GetIdx(), (one, two, three))
+
+
 def _systems(mol: Chem.Mol) -> list[System]:
-    """What can have several shapes: rings, and axes whose isomers differ."""
-    return [*flexible_rings(mol), *(axis for axis in axes(mol) if axis.is_open)]
+    """What can have several shapes: rings, axes whose isomers differ, and hands."""
+    return [*flexible_rings(mol), *(axis for axis in axes(mol) if axis.is_open), *hands(mol)]
 
 
 def _distinct(
@@ -582,8 +640,8 @@ def _labels(mol: Chem.Mol) -> list[int]:
 
 
 def _shapes(mol: Chem.Mol, system: System, same: float) -> list[int]:
-    """The number of the shape that a ring system, or an axis, has in each conformer."""
-    if isinstance(system, Axis):
+    """The number of the shape that a ring system, an axis or a hand has in each conformer."""
+    if isinstance(system, Axis | Hand):
         return [system.is_positive(conformer) for conformer in mol.GetConformers()]
     heavy = {
         neighbour.GetIdx()

@@ -11,7 +11,7 @@ from rdkit import Chem, rdBase
 from ligen_py.molecules.elements import HALOGENS
 from ligen_py.molecules.graph import atoms_of, matches
 from ligen_py.molecules.library.reading import Record
-from ligen_py.molecules.ligands.conformers import axes
+from ligen_py.molecules.ligands.conformers import axes, hands
 from ligen_py.molecules.ligands.states import unmark_acids
 from ligen_py.molecules.lists import USUAL
 from ligen_py.molecules.mol2 import lost_bond, read_mol2
@@ -321,6 +321,16 @@ def has_open_axis(mol: Chem.Mol) -> bool:
         axis.is_open and all(mol.GetAtomWithIdx(end).GetAtomicNum() == 6 for end in axis.atoms[1:3])
         for axis in axes(mol)
     )
+
+
+def has_open_hand(mol: Chem.Mol) -> bool:
+    """Whether a molecule is one of two mirror images by an atom of which RDKit keeps no mark."""
+    found = hands(mol)
+    if not found:
+        return False
+    centre = Chem.StereoType.Atom_Tetrahedral
+    known = {one.centeredOn for one in Chem.FindPotentialStereo(mol) if one.type == centre}
+    return any(hand.atom not in known for hand in found)
 
 
 def unlabelled(mol: Chem.Mol) -> bool:

@@ -37,6 +37,7 @@ from ligen_py.molecules.ligands.drawn import (
     UnusableError,
     collector,
     has_open_axis,
+    has_open_hand,
     is_atropisomer,
     molecule_of_record,
     require_supported,
@@ -228,6 +229,10 @@ def _prepared(
             notes.append("atropisomer: which one is drawn is left open")
         if ("=C=" in written or written.startswith("C(=")) and has_open_axis(parent.mol):
             notes.append("allene or cumulene: which isomer is drawn is left open")
+        if has_open_hand(parent.mol):
+            notes.append(
+                "spiro atom or bridged nitrogens: which mirror image is drawn is left open"
+            )
         require_supported(parent.mol)
         smiles = smiles_with_groups(parent.mol)
         yield None

@@ -19,6 +19,7 @@ from ligen_py.engine.geometry import rebuild
 from ligen_py.molecules.graph import Outline
 from ligen_py.molecules.library.reading import Record
 from ligen_py.molecules.ligands import preparation
+from ligen_py.molecules.ligands.conformers import hands
 from ligen_py.molecules.ligands.preparation import (
     Prepared,
     prepare,
@@ -576,6 +577,39 @@ def test_allenes_are_one_molecule_with_a_note(settings: ParseSettings) -> None:
     assert len(found.states) == min(2, settings.conformers)
     for smiles in ("CC(C)=C=CC(=O)O", "C=C=CCO", "CCN=C=NCC", "CC(C)=C=O", "C=CC=C"):
         assert ligand(smiles, settings).note == "", smiles
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Oc1cccc2CC[C@]3(CCc4cccc(O)c34)c12", "Oc1cccc2CC[C@@]3(CCc4cccc(O)c34)c12"),
+        ("C1CCO[C@]2(C1)CCCCO2", "C1CCO[C@@]2(C1)CCCCO2"),
+        ("C1C[C@]2(CC1=O)CCC(=O)C2", "C1C[C@@]2(CC1=O)CCC(=O)C2"),
+        (
+            "Cc1ccc2c(c1)C[N@]1C[N@@]2Cc2cc(C)ccc12",
+            "Cc1ccc2c(c1)C[N@@]1C[N@]2Cc2cc(C)ccc12",
+        ),
+    ],
+)
+def test_hands_without_a_stereocentre_are_one_molecule_docked_in_both(one: str, other: str) -> None:
+    """RDKit keeps no mark of an atom two of whose neighbours are alike."""
+    found = ligand(one, ParseSettings())
+    assert found.note.endswith("which mirror image is drawn is left open")
+    assert ligand(other, ParseSettings()).key == found.key
+    (hand,) = hands(started(found.states[0].shape))
+    docked = [started(state.shape).GetConformer() for state in found.states[:2]]
+    assert {hand.is_positive(conformer) for conformer in docked} == {False, True}
+
+
+@pytest.mark.parametrize(
+    "smiles",
+    [
+        "C1CCC2(CC1)CCCCC2", "CC1CCC2(C1)OCCO2", "CC1CCC2(C1)CCC(C)C2", "C1CN2CCN1CC2",
+        "C1CC2CCN3CCCC1C23", "C[C@H]1CC[C@]2(C1)CCC(=O)C2", "c1cc2c3c(c1)CCN3CN2C",
+    ],
+)  # fmt: skip
+def test_other_spiro_atoms_and_amines_leave_no_hand_open(smiles: str) -> None:
+    assert "mirror image" not in ligand(smiles).note
 
 
 @pytest.mark.parametrize("settings", [SETTINGS, ParseSettings()])
