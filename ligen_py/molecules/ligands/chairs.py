@@ -18,14 +18,19 @@ torsions are 31 and 64, are hardly shorter than a chair's. The minimisation brin
 GAUCHE_ANTI = np.deg2rad([80.0, 165.0])
 """From an axial group to the ring's atoms three bonds away torsions are smaller than the first one,
 near 65 degrees; from an equatorial one larger than the second, near 175."""
+FUSED, ONE_ATOM_BRIDGE = 2, 3
+"""Atoms that a ring shares with another one, fused to it or bridged by one atom."""
 PLACED = (6, 7, 14, 15, 16)
 """Elements of a ring whose groups are asked for as equatorial or axial."""
 SLACK = 0.01
 """Angstrom that are left at least between two bounds of a distance."""
 
 
-def chair_rings(mol: Chem.Mol) -> list[tuple[int, ...]]:
-    """Six-membered rings, atoms in their order, that can be chairs; none of a bridged system."""
+def chair_rings(mol: Chem.Mol, shared: int = FUSED) -> list[tuple[int, ...]]:
+    """Six-membered rings, atoms in their order, that can be chairs.
+
+    None that shares more than so many atoms with another ring: bridges of two atoms make boats.
+    """
     info = mol.GetRingInfo()
     both = zip(info.AtomRings(), info.BondRings(), strict=True)
     rings = [(tuple(ring), bonds) for ring, bonds in both]
@@ -35,7 +40,7 @@ def chair_rings(mol: Chem.Mol) -> list[tuple[int, ...]]:
         if len(ring) == 6
         and all(mol.GetBondWithIdx(bond).GetBondType() == Chem.BondType.SINGLE for bond in bonds)
         and _saturated(mol, ring) >= LEAST_SP3
-        and all(len(set(ring) & set(other)) < 3 for other, _ in rings if other != ring)
+        and all(len(set(ring) & set(other)) <= shared for other, _ in rings if other != ring)
     ]
 
 

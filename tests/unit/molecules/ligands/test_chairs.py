@@ -49,6 +49,20 @@ def test_all_rings_are_chairs_in_the_shape_of_lowest_energy(smiles: str, seed: i
     assert all(is_chair(torsions(mol, ring, 0)) for ring in rings)
 
 
+@pytest.mark.parametrize(
+    ("smiles", "lowest"),
+    [
+        ("O=c1cccc2n1C[C@@H]1CNC[C@H]2C1", 28.7),  # cytisine; with a boat 36.4
+        ("CN1C[C@H]2CCC[C@@H](C1)C2=O", 22.4),  # two chairs; with boats from 28.5 on
+    ],
+)
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_rings_with_a_bridge_of_one_atom_are_chairs(smiles: str, lowest: float, seed: int) -> None:
+    made = embed_piece(Chem.MolFromSmiles(smiles), seed, smiles, 4)
+    assert made is not None
+    assert made[1][0] == pytest.approx(lowest, abs=0.1)
+
+
 def angle_of_the_group(mol: Chem.Mol, ring: tuple[int, ...], conformer: int) -> float:
     """Degrees of the torsion from a ring's only group to the ring's atoms: 65 axial, 175 not."""
     (place,) = [i for i, atom in enumerate(ring) if mol.GetAtomWithIdx(atom).GetDegree() == 3]
