@@ -14,9 +14,9 @@
 //
 // and wait where one that may be a parent is not complete: two tournaments of two name up to four
 // at birth, and few look at the energies of both. All earlier tickets are in the hands of
-// sub-groups that run, so somebody always goes on. The last sub-group of a generation judges it. So a child waits neither for other runs
-// nor for the longest search of its own, and the device never waits for the host. AHEAD generations
-// of a run are in memory.
+// sub-groups that run, so somebody always goes on. The last sub-group of a generation judges it. So
+// a child waits neither for other runs nor for the longest search of its own, and the device never
+// waits for the host. AHEAD generations of a run are in memory.
 //
 // Random numbers are functions of ligand, run, generation, individual and gene. So no result
 // depends on the batch or on who works on what.

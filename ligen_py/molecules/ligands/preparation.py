@@ -103,6 +103,9 @@ above it is no molecule. A bridge from one side of a ring to the other costs 70,
 bicyclo[3.2.0]heptane 18."""
 NITROGEN_STRAIN = 10.0
 """kcal/mol; the same of a nitrogen at a ring fusion, which turns inside out as the free base."""
+UNSURE_RING = 12
+"""Atoms of the smallest ring whose lowest shape is 10 kcal/mol lower or higher by chance: cryptands
+and other cages of such rings are not compared."""
 
 RT = 0.5925
 """kcal/mol at 298.15 K."""
@@ -414,6 +417,7 @@ def _built(
     for (form, _, cost), placed, tried, others in zip(forms, places, first, every, strict=True):
         before = len(states)
         is_open = tried[0][0] is not form and tried[0][1] in ahead
+        is_open = is_open and macrocycle(form.GetRingInfo().AtomRings()) < UNSURE_RING
         fusions = open_fusions(form, [isomer for isomer, _ in tried]) if is_open else []
         siblings = _Siblings(fusions, settings, shapes)
         if fusions:
@@ -477,10 +481,11 @@ class _Siblings:
         epimers = self.energies(isomer, smiles)
         if smiles not in epimers:
             return
-        lowest = min(chain(*(each.values() for each in self.known.values())))
-        most = min(lowest + FUSION_STRAIN, min(epimers.values()) + NITROGEN_STRAIN)
-        if epimers[smiles] > most:
-            raise UnusableError(Reason.EMBEDDING_FAILED, EXCLUDED)
+        own = epimers[smiles]
+        above = own - min(chain(*(each.values() for each in self.known.values())))
+        if above > FUSION_STRAIN or own - min(epimers.values()) > NITROGEN_STRAIN:
+            why = f"{above:.0f} kcal/mol above another stereoisomer"
+            raise UnusableError(Reason.EMBEDDING_FAILED, why if above < np.inf else EXCLUDED)
 
 
 def _ordered_ahead(

@@ -212,11 +212,11 @@ def open_fusions(mol: Chem.Mol, isomers: Iterable[Chem.Mol]) -> list[int]:
 
 
 def without_nitrogens(mol: Chem.Mol, centres: Iterable[int]) -> Chem.Mol:
-    """A copy without the marks of those centres that are nitrogens."""
+    """A copy without the marks of those centres that are nitrogens which can turn inside out."""
     result = Chem.Mol(mol)
-    for centre in centres:
-        if result.GetAtomWithIdx(centre).GetAtomicNum() == 7:
-            result.GetAtomWithIdx(centre).SetChiralTag(Chem.ChiralType.CHI_UNSPECIFIED)
+    for atom in map(result.GetAtomWithIdx, centres):
+        if atom.GetAtomicNum() == 7 and atom.GetDegree() < 4:
+            atom.SetChiralTag(Chem.ChiralType.CHI_UNSPECIFIED)
     return result
 
 
