@@ -42,9 +42,13 @@ QUOTED = re.compile(r"""(["'])(.*)\1""")
 TITLE = re.compile("[A-Z]{0,3}[RD]NA|CHR|START|STRAND|BATCH|TAG|RANK|BAND")
 """Titles of a column that are IUPAC letters, too."""
 
-LIMITS = re.compile("(MAX(IMUM)?)?(MM|MISMATCH(ES)?)(LIMIT)?|LIMITS?")
-"""Titles of a column of mismatch limits, without blanks and the like."""
+LIMITS = re.compile(
+    r".*MIS[\s_.-]?MATCH.*|(.*[\s_.-])?((MAX(IMUM)?)?MM(LIMIT)?|LIMITS?)([\s_.-].*)?"
+)
+"""Titles of a column of mismatch limits."""
 
+QUALIFIER = re.compile(r"MAX(IMUM|IMAL)?\.?|ALLOWED|PERMITTED|TOLERATED")
+"""Words beside that: where blanks separate the titles they are no columns of their own."""
 
 ASKED = "give an id and a guide's sequence; an id has neither spaces nor commas"
 """What to do with a line of a table that has no guide."""
@@ -255,7 +259,8 @@ def read_guides(path: Path) -> list[Listed]:
 
     FASTA, or a table of id, sequence and perhaps mismatch limit, separated by tabs, commas or
     spaces, with or without a line of titles. Cells may have quotes. Ids may repeat; order is kept.
-    Of further columns with a title, one is read: that of limits, by its title.
+    Of further columns with a title, one is read: that of limits, by its title. InputError names
+    the line of a fault, or the columns where several may be limits.
     """
     with path.open("rb") as stream:
         head = stream.read(1 << 10).removeprefix(BOM).lstrip()
@@ -268,6 +273,9 @@ def read_guides(path: Path) -> list[Listed]:
     found: list[Listed] = []
     begun = False
     column: int | None = 2
+    titles: list[str] = []
+    titled = ""
+    third: set[str] = set()
     try:
         text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
@@ -294,18 +302,29 @@ def read_guides(path: Path) -> list[Listed]:
                 raise InputError(f"{path}, line {number}: {ASKED}")
             begun = True
             log.info("%s, line %d: taken for titles: %s", path, number, line.strip())
-            if len(titles := _cells(line)) > 2:
-                column = _column_of_limits(titles, f"{path}, line {number}")
+            titled = f"{path}, line {number}"
+            if len(titles := _titles(line)) > 2:
+                column = _column_of_limits(titles, titled)
             continue
         cells = _cells(line)
         if column is not None and 2 < len(cells) <= column:
             raise InputError(
                 f"{path}, line {number}: has {len(cells)} columns, and limits are column "
-                f"{column + 1}; leave their cell empty where the guide has none"
+                f"{column + 1}; leave their cell empty where the guide has none; put tabs or "
+                "commas between cells that are empty and titles of several words"
             )
+        third.update(cells[2:3])
         given = "" if column is None else "".join(cells[column : column + 1])
         limit = _whole(path, number, given, "mismatch limit") if given else None
         found.append(Listed(words[0], _upper(words[1]), limit, f"line {number}"))
+    if unread := [repr(title) for place, title in enumerate(titles) if place not in (0, 1, column)]:
+        # Limits that nobody reads change what is found.
+        like_limits = column is None and set() < third - {""} <= set("0123456789")
+        log.log(
+            logging.WARNING if like_limits else logging.INFO,
+            "%s: not read: the columns %s (one of limits has a title such as limit or mismatches)",
+            *(titled, ", ".join(unread)),
+        )
     return found
 
 
@@ -317,21 +336,32 @@ def _cells(line: str) -> list[str]:
     return [word for word in map(_unquoted, line.replace(",", " ").split()) if word]
 
 
-def _column_of_limits(titles: Sequence[str], place: str) -> int | None:
-    """The first column behind id and sequence that is called limits; the log has the others."""
-    found = None
-    unread = []
-    for number, title in enumerate(titles[2:], start=2):
-        if found is None and LIMITS.fullmatch(re.sub("[ ._-]", "", title.upper())):
-            found = number
+def _titles(line: str) -> list[str]:
+    """The cells of a line of titles; where blanks separate them, words for limits are one title."""
+    cells = _cells(line)
+    if re.search("[\t,]", line.strip("\t, \r")):
+        return cells
+    titles: list[str] = []
+    is_open = False
+    for word in cells[2:]:
+        is_part = any(one.fullmatch(word.upper()) for one in (LIMITS, QUALIFIER))
+        if is_part and is_open:
+            titles[-1] += f" {word}"
         else:
-            unread.append(repr(title))
-    if unread:
-        log.info(
-            "%s: not read: the columns %s (one of limits has a title such as limit or mismatches)",
-            *(place, ", ".join(unread)),
+            titles.append(word)
+        is_open = is_part
+    return cells[:2] + titles
+
+
+def _column_of_limits(titles: Sequence[str], place: str) -> int | None:
+    """The column behind id and sequence that is called limits; InputError where several are."""
+    found = [n for n, title in enumerate(titles) if n > 1 and LIMITS.fullmatch(title.upper())]
+    if len(found) > 1:
+        raise InputError(
+            f"{place}: the columns {', '.join(repr(titles[n]) for n in found)} may all be mismatch "
+            "limits; remove or rename those that are none"
         )
-    return found
+    return found[0] if found else None
 
 
 def _unquoted(cell: str) -> str:

@@ -80,7 +80,12 @@ def test_a_bad_pattern_is_no_fault_of_the_guides_file(
 
 
 @pytest.mark.parametrize(
-    "title", ["limit", "MM", "mismatches", "max_mismatches", "Max. mismatches"]
+    "title",
+    [
+        *("limit", "limits", "MM", "maxMM", "mm_max", "mismatches", "max_mismatches"),
+        *("Max. mismatches", "mis-matches", "n_mismatches", "allowed mismatches"),
+        *("Mismatches allowed", "Limit of guide"),
+    ],
 )
 def test_a_column_of_limits_goes_by_its_title(
     title: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
@@ -97,8 +102,71 @@ def test_a_column_of_limits_goes_by_its_title(
     words = "2 guides have limits of their own, 1 to 3, in place of --mismatches 4"
     assert words in caplog.text
     path.write_text(f"name sgRNA exon limit\na {GUIDE} 1\n")
-    with pytest.raises(InputError, match="line 2: has 3 columns, and limits are column 4; leave"):
+    words = "line 2: has 3 columns, and limits are column 4; leave .*; put tabs or commas"
+    with pytest.raises(InputError, match=words):
         as_query(path, PATTERN, 4)
+
+
+@pytest.mark.parametrize("title", ["mm10", "mmol", "comment", "delimited", "unlimited"])
+def test_words_that_only_contain_mm_or_limit_are_no_limits(title: str, tmp_path: Path) -> None:
+    path = tmp_path / "guides.csv"
+    path.write_text(f"id,sgRNA,{title}\na,{GUIDE},1\n")
+    assert as_query(path, PATTERN, 4).guides[0].limit == 4
+
+
+def test_several_columns_of_limits_are_refused(tmp_path: Path) -> None:
+    """The first was taken."""
+    path = tmp_path / "guides.csv"
+    path.write_text(f"id,sgRNA,mismatches found,exon,limit\na,{GUIDE},0,1,3\n")
+    words = "guides.csv, line 1: the columns 'mismatches found', 'limit' may all be mismatch limits"
+    with pytest.raises(InputError, match=words):
+        as_query(path, PATTERN, 4)
+
+
+@pytest.mark.parametrize(
+    ("titles", "cells", "is_warned"),
+    [
+        ("tolerance", ("3", "9"), True),
+        ("tolerance", ("3", ""), True),
+        ("tolerance", ("3", "10"), False),
+        ("tolerance", ("", ""), False),
+        ("strand", ("+", "-"), False),
+        ("exon,limit", ("3,4", "5,4"), False),
+    ],
+)
+def test_a_third_column_that_may_be_limits_and_is_not_read_is_warned_of(
+    titles: str,
+    cells: tuple[str, str],
+    is_warned: bool,
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """Limits with a title of another language were left out, and only a line of the log said so."""
+    caplog.set_level("INFO")
+    path = tmp_path / "guides.csv"
+    path.write_text(f"id,sgRNA,{titles}\na,{GUIDE},{cells[0]}\nb,{GUIDE},{cells[1]}\n")
+    as_query(path, PATTERN, 4)
+    words = f"{path}, line 1: not read: the columns '{titles.partition(',')[0]}' ("
+    (level,) = {one.levelname for one in caplog.records if one.getMessage().startswith(words)}
+    assert level == ("WARNING" if is_warned else "INFO")
+
+
+@pytest.mark.parametrize(
+    ("titles", "cells"),
+    [
+        ("max mismatches", "3"),
+        ("Mismatches allowed", "3"),
+        ("mismatch limit", "3"),
+        ("max. allowed mm", "3"),
+        ("exon max mismatches", "1 3"),
+        ("limit exon", "3 1"),
+    ],
+)
+def test_a_title_of_several_words_between_blanks(titles: str, cells: str, tmp_path: Path) -> None:
+    """Limits were a fourth column, which no guide had."""
+    path = tmp_path / "guides.txt"
+    path.write_text(f"id sequence {titles}\na {GUIDE} {cells}\n")
+    assert as_query(path, PATTERN, 4).guides == (Guide("a", f"{GUIDE}NNN", 3),)
 
 
 def test_too_large_a_default_limit_is_no_fault_of_the_guides_file(tmp_path: Path) -> None:
