@@ -374,7 +374,8 @@ def _require_no_other(words: Sequence[str], place: str) -> None:
     like = [n for n, one in enumerate(words) if len(one) >= SHORTEST and _nearly_a_guide(one)]
     if not like or 1 in like:
         return
-    if like[0] == 0:
+    # A word without a letter is rather a limit, and the id is missing.
+    if like[0] == 0 and any(map(str.isalpha, words[1])):
         raise InputError(
             f"{place}: column 2 has {words[1]!r}, and column 1 a sequence; the columns look "
             "swapped: the id comes first"

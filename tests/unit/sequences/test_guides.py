@@ -253,6 +253,16 @@ def test_swapped_columns_are_told(name: str, titles: str, tmp_path: Path) -> Non
         as_query(path, PATTERN, 2)
 
 
+@pytest.mark.parametrize("titles", ["", "sequence limit\n"])
+def test_a_limit_without_an_id_is_no_swapped_column(titles: str, tmp_path: Path) -> None:
+    """The columns were said to be swapped."""
+    path = tmp_path / "g.txt"
+    path.write_text(f"{titles}{GUIDE} 3\n")
+    words = f"line {1 + bool(titles)}: give an id and a guide's sequence; .*, but '3'$"
+    with pytest.raises(InputError, match=words):
+        as_query(path, PATTERN, 2)
+
+
 def test_the_genome_of_an_input_file(tmp_path: Path) -> None:
     source = tmp_path / "in.txt"
     with pytest.raises(
