@@ -2194,35 +2194,37 @@ def test_a_chain_that_ends_within_is_protonated_in_all_its_parts(tmp_path: Path)
     }
 
 
-def test_residues_beyond_the_numbers_of_a_pdb_are_protonated_as_others(tmp_path: Path) -> None:
+def start_of_dhfr() -> tuple[gemmi.Structure, Site]:
+    """The first residues of a chain B, and a site at their center of mass."""
     file = DHFR / "1ia1_protein_one_lig_removed.pdb"
     lines = file.read_text(encoding="ascii").splitlines()
     lines = [line for line in lines if line.startswith("ATOM") and line[21] == "B"][:100]
     structure = gemmi.read_pdb_string("\n".join(lines))
     x, y, z = structure[0].calculate_center_of_mass().tolist()
+    return structure, site_at((x, y, z), 10.0)
+
+
+def test_residues_beyond_the_numbers_of_a_pdb_are_protonated_as_others(tmp_path: Path) -> None:
+    structure, site = start_of_dhfr()
     found = []
     for more in (0, 9995):
         for residue in structure[0]["B"]:
             residue.seqid = gemmi.SeqId(residue.seqid.num + more, " ")
         path = tmp_path / f"{more}.cif"
         structure.make_mmcif_document().write_file(str(path))
-        found.append(keep(path, site_at((x, y, z), 10.0), protonation="propka"))
+        found.append(keep(path, site, protonation="propka"))
     assert np.array_equal(found[0].typed["ad4"].xyz, found[1].typed["ad4"].xyz)
 
 
 def test_the_numbers_of_a_fused_protein_need_not_follow_the_sequence(tmp_path: Path) -> None:
-    file = DHFR / "1ia1_protein_one_lig_removed.pdb"
-    lines = file.read_text(encoding="ascii").splitlines()
-    lines = [line for line in lines if line.startswith("ATOM") and line[21] == "B"][:100]
-    structure = gemmi.read_pdb_string("\n".join(lines))
-    x, y, z = structure[0].calculate_center_of_mass().tolist()
+    structure, site = start_of_dhfr()
     found = []
     for more in (0, 1000):
         for residue in structure[0]["B"][4:8]:
             residue.seqid = gemmi.SeqId(residue.seqid.num + more, " ")
         path = tmp_path / f"{more}.pdb"
         structure.write_pdb(str(path))
-        found.append(keep(path, site_at((x, y, z), 10.0), protonation="propka"))
+        found.append(keep(path, site, protonation="propka"))
     hydrogens = [sorted(each.typed["ad4"].xyz.tolist()) for each in found]
     assert hydrogens[0] == hydrogens[1]
     first, fused = ([*each.audit.reason] for each in found)
