@@ -240,8 +240,8 @@ def keep_lists(listed: Path | None, folder: Path, names: Sequence[str]) -> None:
     """
     stems = [re.escape(name.removesuffix(".csv")) for name in names if name.endswith(".csv")]
     own = re.compile(f"({'|'.join(stems)})({OF_TARGET})")
-    by_hand = listed_in(folder / BY_HAND)
-    before = by_hand | listed_in(folder / WORKFLOW)
+    by_hand = set(listed_in(folder / BY_HAND))
+    before = by_hand.union(listed_in(folder / WORKFLOW))
     earlier = {name for name in before if own.fullmatch(name)}
     if listed:
         keep_list(listed, folder, names, earlier)

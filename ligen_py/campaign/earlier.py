@@ -12,6 +12,7 @@ from ligen_py.settings.campaign import NETWORKS
 from ligen_py.store.campaign.manifest import PartFiles, read_manifest
 from ligen_py.store.campaign.scored import functions_before
 from ligen_py.store.files.fresh import is_old
+from ligen_py.store.files.text import listed_in
 
 MARK = STAGES["export"].path
 """File below the results that names all others of its folder; it is written last."""
@@ -81,12 +82,11 @@ class EarlierRun:
         Without what it would not write with this config.
         """
         mark, settings = self.results / MARK, self.plan.settings
-        names = mark.read_text("utf-8", "replace").splitlines() if mark.is_file() else []
         kinds = [r"\.(sdf|csv|parquet|pml|cxc)", r"-receptor(-[^/]+)?\.pdb", r"-reference\.[^/]+"]
         kinds += [r"-network\.sdf"] if settings.networks.best else []
         kinds += [r"-receptor(-[^/]+)?\.pdbqt", "-pdbqt/.+"] if settings.export.pdbqt else []
         own = re.compile(f"({'|'.join(map(re.escape, self.plan.ranked))})({'|'.join(kinds)})")
-        return [mark.parent / name for name in names if own.fullmatch(name)]
+        return [mark.parent / name for name in listed_in(mark) if own.fullmatch(name)]
 
     def other_targets(self) -> list[str]:
         """Targets that it had and this campaign has not; InputError as `lost`."""

@@ -438,6 +438,21 @@ def test_a_new_export_takes_the_place_of_the_earlier_one(
     assert (folder / ".exported").stat().st_mtime_ns == before
 
 
+@pytest.mark.parametrize("name", [".exported-by-hand", ".exported"])
+def test_a_damaged_list_of_what_was_written_is_read_as_far_as_it_goes(
+    campaign: Path, name: str
+) -> None:
+    folder = campaign.parent / "export"
+    folder.mkdir()
+    (folder / "a-network.sdf").write_text("old")
+    (folder / name).write_bytes(b"a-network.sdf\na-refer\xff.sdf\na-reference.\0\0\n\xc3")
+    for _ in range(2):
+        assert run(campaign, "--list", str(folder / ".exported")) == 0
+    assert run(campaign) == 0
+    assert not (folder / "a-network.sdf").exists()
+    assert len(list(folder.glob("[!.]*"))) == 12
+
+
 def test_names_are_told_on_one_line_and_no_cell_is_a_formula(campaign: Path) -> None:
     assert run(campaign) == 0
     names = [row["name"] for row in table(campaign)]

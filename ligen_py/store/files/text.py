@@ -86,9 +86,17 @@ def write_texts(folder: Path, texts: Mapping[str, str | bytes | Iterable[str]]) 
             part.unlink(missing_ok=True)
 
 
-def listed_in(listed: Path) -> set[str]:
-    """The files that `keep_list` has listed; none where there is no list."""
-    return set(listed.read_text(encoding="utf-8").splitlines()) if listed.is_file() else set()
+def listed_in(listed: Path) -> list[str]:
+    """The files that `keep_list` has listed; none where there is no list.
+
+    Of a damaged list, the lines that can be names of files.
+    """
+    if not listed.is_file():
+        return []
+    lines = listed.read_text(encoding="utf-8", errors="replace").splitlines()
+    return [
+        line for line in lines if line.isprintable() and "\N{REPLACEMENT CHARACTER}" not in line
+    ]
 
 
 def keep_list(
@@ -98,7 +106,7 @@ def keep_list(
 
     `earlier` is what other lists have of earlier runs. All other files there are the user's.
     """
-    for name in listed_in(listed).union(earlier).difference(names):
+    for name in {*listed_in(listed), *earlier}.difference(names):
         path = folder / name
         if folder.resolve() in path.resolve().parents:
             path.unlink(missing_ok=True)
