@@ -24,14 +24,15 @@ from ligen_py.molecules.library.record import clean_name
 from ligen_py.records.ligands import LIGANDS
 from ligen_py.settings.export import ExportSettings
 from ligen_py.store.campaign.any_pose import find_poses
+from ligen_py.store.campaign.exported import keep_lists
 from ligen_py.store.campaign.judged import Beside
 from ligen_py.store.campaign.known import KnownFiles
-from ligen_py.store.campaign.listed import has_pockets, listed, lost_crystals
+from ligen_py.store.campaign.listed import has_pockets, listed, warn_of_lost_crystals
 from ligen_py.store.campaign.manifest import Manifest
 from ligen_py.store.campaign.reader import CampaignReader, TargetReader, open_campaign
 from ligen_py.store.files.read import content_of
 from ligen_py.store.files.text import write_texts
-from ligen_py.target_files import Files, TargetFiles, keep_lists, write_apart
+from ligen_py.target_files import Files, TargetFiles, write_apart
 
 log = logging.getLogger("ligen_py")
 
@@ -90,6 +91,7 @@ def run(inputs: Inputs, settings: ExportSettings, device: str | None, output: Pa
     texts: Files = {}
     with open_campaign(inputs.campaign) as campaign:
         manifest = _manifest(inputs, campaign, settings)
+        warn_of_lost_crystals(manifest)
         judged = Beside(inputs.campaign, inputs.networks) if inputs.networks else None
         for name in campaign.targets:
             target, said = campaign.target(name), judged.of(name) if judged else None
@@ -109,15 +111,12 @@ def _manifest(
 ) -> Manifest | None:
     """The campaign's manifest; None where it is not here, and is not needed."""
     try:
-        manifest = listed(inputs.campaign, campaign, inputs.manifest)
+        return listed(inputs.campaign, campaign, inputs.manifest)
     except InputError as error:
         if _needs_all(inputs, settings):
             raise
         log.warning("%s; receptor and scripts are left out", error)
         return None
-    for crystal in lost_crystals(manifest):
-        log.warning("%s: does not exist; the reference ligand is left out; put it back", crystal)
-    return manifest
 
 
 def _needs_all(inputs: Inputs, settings: ExportSettings) -> bool:

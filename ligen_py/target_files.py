@@ -1,7 +1,7 @@
 """The hits of one target as molecules with all that is known of them, and as files."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -26,7 +26,7 @@ from ligen_py.store.campaign.manifest import Manifest, PartFiles
 from ligen_py.store.campaign.reader import CampaignReader, TargetReader
 from ligen_py.store.files.parquet import parquet_bytes
 from ligen_py.store.files.read import content_of, read
-from ligen_py.store.files.text import csv_line, harmless, keep_list, listed_in, write_texts
+from ligen_py.store.files.text import csv_line, harmless, write_texts
 from ligen_py.summary.molecule import CHOSEN_BY, MOST_COLUMNS, columns, kind_of, ranked
 from ligen_py.summary.scripts import Scene, chimerax, pymol
 
@@ -35,15 +35,6 @@ NAME_LENGTH = 40
 
 OF_POSE = ("target", "rank", "name", "smiles", "state", "conformation", "library", "file", "line")
 """Items of a molecule that hold whatever its pose."""
-
-BY_HAND, WORKFLOW = ".exported-by-hand", ".exported"
-"""Lists of what was written into a folder."""
-
-OF_TARGET = (
-    r"\.(sdf|csv|parquet|pml|cxc)|-receptor(-[^/]+)?\.pdb(qt)?|-reference\.[^/]+"
-    r"|-network\.sdf|-pdbqt/[^/]+"
-)
-"""Regular expression: what follows the target's name in the name of a file."""
 
 Files = dict[str, Iterable[str] | bytes]
 """Name of a file -> its content."""
@@ -231,22 +222,6 @@ def write_apart(folder: Path, files: Files, manifest: Manifest | None) -> None:
                 "name another folder with --output"
             )
     write_texts(folder, files)
-
-
-def keep_lists(listed: Path | None, folder: Path, names: Sequence[str]) -> None:
-    """As `keep_list`; also of what was written of these targets with another list, or by hand.
-
-    By hand the workflow's list stays as it is: a run sees by its time that files were replaced.
-    """
-    stems = [re.escape(name.removesuffix(".csv")) for name in names if name.endswith(".csv")]
-    own = re.compile(f"({'|'.join(stems)})({OF_TARGET})")
-    by_hand = set(listed_in(folder / BY_HAND))
-    before = by_hand.union(listed_in(folder / WORKFLOW))
-    earlier = {name for name in before if own.fullmatch(name)}
-    if listed:
-        keep_list(listed, folder, names, earlier)
-    else:
-        keep_list(folder / BY_HAND, folder, by_hand - earlier | set(names), earlier)
 
 
 def receptor_of(pocket: Path) -> str:

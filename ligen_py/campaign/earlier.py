@@ -1,6 +1,5 @@
 """What an earlier run has left in a campaign's folder, and where that is not as it should be."""
 
-import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,6 +8,7 @@ from ligen_py.chain import FILES, STAGES
 from ligen_py.errors import InputError
 from ligen_py.paths import NETWORKS_HINT
 from ligen_py.settings.campaign import NETWORKS
+from ligen_py.store.campaign.exported import names_of
 from ligen_py.store.campaign.manifest import PartFiles, read_manifest
 from ligen_py.store.campaign.scored import functions_before
 from ligen_py.store.files.fresh import is_old
@@ -82,10 +82,8 @@ class EarlierRun:
         Without what it would not write with this config.
         """
         mark, settings = self.results / MARK, self.plan.settings
-        kinds = [r"\.(sdf|csv|parquet|pml|cxc)", r"-receptor(-[^/]+)?\.pdb", r"-reference\.[^/]+"]
-        kinds += [r"-network\.sdf"] if settings.networks.best else []
-        kinds += [r"-receptor(-[^/]+)?\.pdbqt", "-pdbqt/.+"] if settings.export.pdbqt else []
-        own = re.compile(f"({'|'.join(map(re.escape, self.plan.ranked))})({'|'.join(kinds)})")
+        networks, pdbqt = bool(settings.networks.best), settings.export.pdbqt
+        own = names_of(self.plan.ranked, networks=networks, pdbqt=pdbqt)
         return [mark.parent / name for name in listed_in(mark) if own.fullmatch(name)]
 
     def other_targets(self) -> list[str]:

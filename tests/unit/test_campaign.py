@@ -818,7 +818,9 @@ def test_what_was_exported_of_its_targets_may_be_lost(folder: Path) -> None:
     (results / "export" / "a-pdbqt").mkdir(parents=True)
     for name in files:
         (results / "export" / name).touch()
-    (results / "export" / ".exported").write_text("".join(f"{name}\n" for name in files))
+    others = ("a-pdbqt/mine/1-x.pdbqt",)  # of a form that no file of `export` has
+    listed = "".join(f"{name}\n" for name in files + others)
+    (results / "export" / ".exported").write_text(listed)
     (results / "campaign.h5").touch()
     earlier = Workplan.of(
         {**config(), "targets": {"a": config()["targets"]["a"]}}, "c.yaml", folder
