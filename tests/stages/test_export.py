@@ -438,6 +438,23 @@ def test_a_new_export_takes_the_place_of_the_earlier_one(
     assert (folder / ".exported").stat().st_mtime_ns == before
 
 
+def test_files_of_a_target_whose_name_goes_on_are_left_alone(
+    campaign: Path, tmp_path: Path
+) -> None:
+    words = ["--output", str(campaign.parent / "export"), "--quiet"]
+    for target in ("a-network", "a-receptor", "a-reference"):
+        folder = tmp_path / target
+        other = merged(folder, [write_part(folder, target, "lib", "1-of-1", [MINUS])])
+        assert export.main([str(other), *words]) == 0
+    before = {path.name for path in (campaign.parent / "export").glob("[!.]*")}
+    assert len(before) == 18
+    for _ in range(2):
+        assert run(campaign) == 0
+        after = {path.name for path in (campaign.parent / "export").glob("[!.]*")}
+        assert before <= after
+        assert len(after - before) == 12
+
+
 @pytest.mark.parametrize("name", [".exported-by-hand", ".exported"])
 def test_a_damaged_list_of_what_was_written_is_read_as_far_as_it_goes(
     campaign: Path, name: str

@@ -22,9 +22,13 @@ PDBQT = r"-receptor(-[^/]+)?\.pdbqt|-pdbqt/[^/]+"
 def names_of(
     targets: Iterable[str], *, networks: bool = True, pdbqt: bool = True
 ) -> re.Pattern[str]:
-    """Matches the whole name of each file of these targets, its group 1 the target's name."""
+    """Matches the whole name of each file of these targets; group 1 is the target's name.
+
+    Of two targets that have a file of that name, as `a` and `a-network`, it is the longer name.
+    """
     kinds = [ALWAYS, *([NETWORKS] if networks else []), *([PDBQT] if pdbqt else [])]
-    return re.compile(f"({'|'.join(map(re.escape, targets))})(?:{'|'.join(kinds)})")
+    longest_first = map(re.escape, sorted(targets, key=len, reverse=True))
+    return re.compile(f"({'|'.join(longest_first)})(?:{'|'.join(kinds)})")
 
 
 def keep_lists(listed: Path | None, folder: Path, names: Sequence[str]) -> None:
@@ -32,11 +36,18 @@ def keep_lists(listed: Path | None, folder: Path, names: Sequence[str]) -> None:
 
     By hand the workflow's list stays as it is: a run sees by its time that files were replaced.
     """
-    own = names_of(name.removesuffix(".csv") for name in names if name.endswith(".csv"))
     by_hand = set(listed_in(folder / BY_HAND))
     before = by_hand.union(listed_in(folder / WORKFLOW))
-    earlier = {name for name in before if own.fullmatch(name)}
+    targets = _targets(names)
+    any_target = names_of(targets | _targets(before))
+    found = {name: any_target.fullmatch(name) for name in before}
+    earlier = {name for name, match in found.items() if match and match[1] in targets}
     if listed:
         keep_list(listed, folder, names, earlier)
     else:
         keep_list(folder / BY_HAND, folder, by_hand - earlier | set(names), earlier)
+
+
+def _targets(names: Iterable[str]) -> set[str]:
+    """Targets of which these are the files: each has a table."""
+    return {name.removesuffix(".csv") for name in names if name.endswith(".csv")}
