@@ -4,9 +4,9 @@ Reads a campaign file and the manifest beside it, writes into a folder: the best
 first, as `{target}.sdf`, `.csv` and `.parquet`, the receptor as it was prepared (PDB), the
 reference ligand, and scripts that show all of it in PyMOL (.pml) and ChimeraX (.cxc). What networks
 say becomes columns, and `{target}-network.sdf` has their poses; those of the energies stay where
-they are. What an earlier export has written of these targets, and this one does not, is deleted;
-all other files in the folder are left alone. With --pose any single pose is made again from its
-genotype and written as `{target}-pose.sdf`.
+they are. What an earlier export has written of these targets, and this one does not, is deleted,
+but for a reference ligand whose source is gone; all other files in the folder are left alone. With
+--pose any single pose is made again from its genotype and written as `{target}-pose.sdf`.
 """
 
 import argparse
@@ -24,10 +24,10 @@ from ligen_py.molecules.library.record import clean_name
 from ligen_py.records.ligands import LIGANDS
 from ligen_py.settings.export import ExportSettings
 from ligen_py.store.campaign.any_pose import find_poses
-from ligen_py.store.campaign.exported import keep_lists
+from ligen_py.store.campaign.exported import keep_lists, warn_of_lost_crystals
 from ligen_py.store.campaign.judged import Beside
 from ligen_py.store.campaign.known import KnownFiles
-from ligen_py.store.campaign.listed import has_pockets, listed, warn_of_lost_crystals
+from ligen_py.store.campaign.listed import has_pockets, listed
 from ligen_py.store.campaign.manifest import Manifest
 from ligen_py.store.campaign.reader import CampaignReader, TargetReader, open_campaign
 from ligen_py.store.files.read import content_of
@@ -57,12 +57,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     what = "campaign file of `aggregate`"
     campaign.add_argument("file", metavar="campaign", nargs="?", type=cli.input_file, help=what)
     campaign.add_argument("--campaign", type=cli.input_file, help="the same, as the workflow says")
-    parser.add_argument(
-        "--manifest", type=cli.input_file, help="if given, what the campaign must be made from"
-    )
-    parser.add_argument(
-        "--networks", type=cli.input_file, help="file of `networks`, to be written, too"
-    )
+    what = "if given, what the campaign must be made from"
+    parser.add_argument("--manifest", type=cli.input_file, help=what)
+    what = "file of `networks`, to be written, too"
+    parser.add_argument("--networks", type=cli.input_file, help=what)
     parser.add_argument("--output", type=Path, required=True, help="folder to write into")
     what = "file that names what is written; what it named before and is not written now is deleted"
     parser.add_argument("--list", type=Path, help=what)
@@ -83,15 +81,18 @@ def _stage(options: argparse.Namespace) -> None:
     if options.pose:
         _write_pose(inputs, options.pose, options.output)
         return
-    keep_lists(options.list, options.output, run(inputs, settings, None, options.output))
+    names, manifest = run(inputs, settings, None, options.output)
+    keep_lists(options.list, options.output, names, manifest)
 
 
-def run(inputs: Inputs, settings: ExportSettings, device: str | None, output: Path) -> list[str]:
-    """Write the files of every target into the folder `output`; returns their names."""
+def run(
+    inputs: Inputs, settings: ExportSettings, device: str | None, output: Path
+) -> tuple[list[str], Manifest | None]:
+    """Write every target's files into a folder; returns their names, and the manifest if found."""
     texts: Files = {}
     with open_campaign(inputs.campaign) as campaign:
         manifest = _manifest(inputs, campaign, settings)
-        warn_of_lost_crystals(manifest)
+        warn_of_lost_crystals(manifest, output)
         judged = Beside(inputs.campaign, inputs.networks) if inputs.networks else None
         for name in campaign.targets:
             target, said = campaign.target(name), judged.of(name) if judged else None
@@ -103,7 +104,7 @@ def run(inputs: Inputs, settings: ExportSettings, device: str | None, output: Pa
             texts |= found.files(inputs.name or name, inputs.reference, settings.pdbqt)
         write_apart(output, texts, manifest)
     log.info("wrote %d files into %s", len(texts), output)
-    return list(texts)
+    return list(texts), manifest
 
 
 def _manifest(

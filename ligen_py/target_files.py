@@ -212,9 +212,7 @@ def write_apart(folder: Path, files: Files, manifest: Manifest | None) -> None:
 
     A target and the file of its reference ligand are often called alike.
     """
-    crystals = (
-        {part.crystal.resolve() for part in manifest.parts if part.crystal} if manifest else ()
-    )
+    crystals = manifest.crystals if manifest else ()
     for name in files:
         if (folder / name).resolve() in crystals:
             raise InputError(

@@ -406,6 +406,50 @@ def test_without_the_reference_ligand_only_that_is_left_out(
     assert run(campaign, "--manifest", str(tmp_path / "manifest.tsv")) == 1
 
 
+@pytest.mark.parametrize("gone", [None, "pockets/a.h5", "manifest.tsv"])
+@pytest.mark.parametrize("flags", [[], ["--list"]])
+def test_the_last_copy_of_the_reference_ligand_is_kept(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], gone: str | None, flags: list[str]
+) -> None:
+    """It was deleted by the export that said that the file itself is gone."""
+    crystal, copy = tmp_path / "crystal.pdb", tmp_path / "export/a-reference.pdb"
+    crystal.write_text("as it was given\n")
+    part = replace(write_part(tmp_path, "a", "lib", "1-of-1", [MINUS]), crystal=crystal)
+    campaign = merged(tmp_path, [part])
+    lists = [*flags, str(copy.parent / ".exported")] if flags else []
+    assert run(campaign, *lists) == 0
+    crystal.unlink()
+    if gone:
+        (tmp_path / gone).unlink()
+    for _ in range(2):
+        assert run(campaign, *lists) == 0
+        assert copy.read_text() == "as it was given\n"
+        said = capsys.readouterr().err
+        words = f"put it back (copy of an earlier export: {copy})\n"
+        assert (words in said) == (gone != "manifest.tsv")
+    if gone is None:  # with the source again, and of another kind, the copy is replaced
+        crystal = tmp_path / "crystal.mol2"
+        crystal.write_text("in another form\n")
+        part = replace(part, crystal=crystal)
+        assert run(merged(tmp_path, [part]), *lists) == 0
+        assert not copy.exists()
+        assert copy.with_suffix(".mol2").read_text() == "in another form\n"
+
+
+def test_a_reference_ligand_that_was_exported_once_is_not_deleted(tmp_path: Path) -> None:
+    """Of a campaign that names the copy as its reference ligand."""
+    crystal = tmp_path / "export/a-reference.pdb"
+    crystal.parent.mkdir()
+    crystal.write_text("precious\n")
+    (crystal.parent / ".exported").write_text(f"{crystal.name}\n")
+    part = replace(write_part(tmp_path, "a", "lib", "1-of-1", [MINUS]), crystal=crystal)
+    campaign = merged(tmp_path, [part])
+    (tmp_path / "pockets/a.h5").unlink()
+    for lists in ([], ["--list", str(crystal.parent / ".exported")]):
+        assert run(campaign, *lists) == 0
+        assert crystal.read_text() == "precious\n"
+
+
 def test_a_new_export_takes_the_place_of_the_earlier_one(
     campaign: Path, aggregated: tuple[Path, list[PartFiles]], tmp_path: Path
 ) -> None:

@@ -32,12 +32,6 @@ def lost_crystals(manifest: Manifest) -> list[Path]:
     return [crystal for crystal in crystals if not crystal.is_file()]
 
 
-def warn_of_lost_crystals(manifest: Manifest | None) -> None:
-    """Say which reference ligands are not here, so that no copy of them is written."""
-    for crystal in lost_crystals(manifest) if manifest else ():
-        log.warning("%s: does not exist; the reference ligand is left out; put it back", crystal)
-
-
 def has_pockets(manifest: Manifest | None, target: str) -> bool:
     """Whether the pocket files of a target are here; says which are not."""
     parts = manifest.parts if manifest else ()

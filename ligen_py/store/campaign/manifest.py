@@ -115,6 +115,11 @@ class Manifest:
         """The manifest with its relative paths counted from another folder."""
         return Manifest(tuple(part.moved(folder) for part in self.parts))
 
+    @property
+    def crystals(self) -> set[Path]:
+        """The reference ligands, as resolved paths: files of the user."""
+        return {part.crystal.resolve() for part in self.parts if part.crystal}
+
     def found_from(self, path: Path) -> "Manifest":
         """The manifest with paths that lead somewhere from here.
 

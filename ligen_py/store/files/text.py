@@ -100,15 +100,21 @@ def listed_in(listed: Path) -> list[str]:
 
 
 def keep_list(
-    listed: Path, folder: Path, names: Collection[str], earlier: Collection[str] = ()
+    listed: Path,
+    folder: Path,
+    names: Collection[str],
+    earlier: Collection[str] = (),
+    spared: Collection[Path] = (),
 ) -> None:
     """Delete what an earlier run has written into a folder and this one has not; list this one's.
 
-    `earlier` is what other lists have of earlier runs. All other files there are the user's.
+    `earlier` is what other lists have of earlier runs. All other files there are the user's, and
+    so are those that are `spared`, as resolved paths.
     """
     for name in {*listed_in(listed), *earlier}.difference(names):
         path = folder / name
-        if folder.resolve() in path.resolve().parents:
+        resolved = path.resolve()
+        if folder.resolve() in resolved.parents and resolved not in spared:
             path.unlink(missing_ok=True)
             with suppress(OSError):  # others are left in it, or it is the folder itself
                 path.parent.rmdir()
