@@ -270,48 +270,40 @@ def read_guides(path: Path) -> list[Listed]:
             Listed(name, _upper(sequence.decode("latin-1")), None, f"record {name}")
             for name, _, sequence in read_fasta(path)
         ]
-    found: list[Listed] = []
-    begun = False
-    column: int | None = 2
-    titles: list[str] = []
-    titled = ""
-    third: set[str] = set()
     try:
         text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
         raise InputError(f"{path}: is no text file; give FASTA or a table of guides") from error
+    return _from_table(path, text)
+
+
+def _from_table(path: Path, text: str) -> list[Listed]:
+    """The guides of a table; see `read_guides`."""
+    found: list[Listed] = []
+    titles: list[str] = []
+    titled = ""
+    column: int | None = 2
+    third: set[str] = set()
     for number, line in enumerate(text.split("\n"), start=1):
+        place = f"{path}, line {number}"
         words = [word for word in map(_unquoted, line.replace(",", " ").split()) if word]
         if not words or line.startswith("#"):
             continue
         # An empty cell of what would be the first guide must not make it a line of titles.
         cells = re.split("[\t,]", line.strip("\t, \r"))
-        if not (found or begun) and len(cells) > 1 and not _unquoted(cells[1]):
+        if not (found or titles) and len(cells) > 1 and not _unquoted(cells[1]):
             words = words[:1]
-        title = not (begun or found) and TITLE.fullmatch("".join(words[1:2]).upper())
-        fault = fault_of(_upper(words[1])) if len(words) > 1 else None
-        if len(words) > 1 and (fault or len(words[1]) < SHORTEST):
-            _require_no_other(words, f"{path}, line {number}")
-        if len(words) < 2 or title or (not found and fault is not None):
-            # What is nearly a guide is one with a slip of the pen, and no header.
-            if fault and (begun or _nearly_a_guide(words[1])):
-                raise InputError(
-                    f"{path}, line {number}: guide {words[1]}: {fault!r} is no IUPAC letter of DNA"
-                )
-            if begun or len(words) < 2:
-                raise InputError(f"{path}, line {number}: {ASKED}")
-            begun = True
-            log.info("%s, line %d: taken for titles: %s", path, number, line.strip())
-            titled = f"{path}, line {number}"
-            if len(titles := _titles(line)) > 2:
-                column = _column_of_limits(titles, titled)
+        if _are_titles(words, bool(found), bool(titles), place):
+            log.info("%s: taken for titles: %s", place, line.strip())
+            titles, titled = _titles(line), place
+            column = _column_of_limits(titles, titled) if len(titles) > 2 else column
             continue
         cells = _cells(line)
         if column is not None and 2 < len(cells) <= column:
             raise InputError(
-                f"{path}, line {number}: has {len(cells)} columns, and limits are column "
-                f"{column + 1}; leave their cell empty where the guide has none; put tabs or "
-                "commas between cells that are empty and titles of several words"
+                f"{place}: has {len(cells)} columns, and limits are column {column + 1}; leave "
+                "their cell empty where the guide has none; put tabs or commas between cells that "
+                "are empty and titles of several words"
             )
         third.update(cells[2:3])
         given = "" if column is None else "".join(cells[column : column + 1])
@@ -323,9 +315,27 @@ def read_guides(path: Path) -> list[Listed]:
         log.log(
             logging.WARNING if like_limits else logging.INFO,
             "%s: not read: the columns %s (one of limits has a title such as limit or mismatches)",
-            *(titled, ", ".join(unread)),
+            titled,
+            ", ".join(unread),
         )
     return found
+
+
+def _are_titles(words: Sequence[str], after_guides: bool, after_titles: bool, place: str) -> bool:
+    """Whether a line's words are titles; InputError where they are neither that nor a guide."""
+    fault = fault_of(_upper(words[1])) if len(words) > 1 else None
+    if len(words) > 1 and (fault or len(words[1]) < SHORTEST):
+        _require_no_other(words, place)
+    is_first = not (after_guides or after_titles)
+    named = is_first and TITLE.fullmatch("".join(words[1:2]).upper())
+    if len(words) > 1 and not named and (after_guides or fault is None):
+        return False
+    # What is nearly a guide is one with a slip of the pen, and no title.
+    if fault and (after_titles or _nearly_a_guide(words[1])):
+        raise InputError(f"{place}: guide {words[1]}: {fault!r} is no IUPAC letter of DNA")
+    if after_titles or len(words) < 2:
+        raise InputError(f"{place}: {ASKED}")
+    return True
 
 
 def _cells(line: str) -> list[str]:
