@@ -15,7 +15,8 @@ from ligen_py.campaign.parts import Part
 from ligen_py.campaign.workplan import Workplan, stage_environment
 from ligen_py.errors import InputError
 from ligen_py.formats import format_of
-from ligen_py.plan import _overridden, _stale_files, _stale_searches, _unused
+from ligen_py.plan import _overridden, _unused
+from ligen_py.planning.next_run import _stale_files, _stale_searches
 from ligen_py.provenance import Run, file_digest
 from ligen_py.records.ligands import LIGANDS
 from ligen_py.records.pocket import POCKET

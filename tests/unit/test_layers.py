@@ -100,11 +100,8 @@ ALLOWED = {
     "tune": {"cli", "engine", "errors", "opencl", "records", "settings", "store"},
     "progress": {"cli", "errors", "records", "store", "summary"},
     "follow": {"errors", "progress", "store"},
-    "library_sample": {*FOR_STAGES, "campaign", "chain", "formats"},
-    "plan": {
-        *FOR_STAGES,
-        *("campaign", "chain", "config_checks", "library_sample", "screen", "search_changes"),
-    },
+    "planning": {*FOR_STAGES, "campaign", "chain", "formats", "search_changes"},
+    "plan": {"campaign", "chain", "cli", "config_checks", "planning", "settings"},
     "target_files": FOR_STAGES,
     "export": {*FOR_STAGES, "target_files"},
     "api": {

@@ -5,7 +5,7 @@ from typing import Any
 
 from ligen_py.campaign.old_parts import OldParts, old_parts
 from ligen_py.campaign.workplan import Workplan
-from ligen_py.plan import _old_parts
+from ligen_py.planning.next_run import _old_parts
 from tests.unit.test_campaign import ANTI, config
 
 

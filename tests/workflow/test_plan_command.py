@@ -4,7 +4,6 @@ import base64
 import copy
 import os
 import sys
-from argparse import Namespace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,8 @@ from ligen_py.campaign.earlier import EarlierRun
 from ligen_py.campaign.workplan import Workplan
 from ligen_py.chain import FILES
 from ligen_py.errors import InputError
-from ligen_py.library_sample import Sample, look, require_use
+from ligen_py.planning import cost, next_run
+from ligen_py.planning.sample import Sample, look, require_use
 from ligen_py.records.ligands import LIGANDS, Ligands
 from ligen_py.records.pocket import POCKET, Audit
 from ligen_py.store.campaign.manifest import Manifest, read_manifest
@@ -113,8 +113,8 @@ def test_as_many_ligands_are_timed_as_take_some_seconds(
         timed.append(sample.states)
         return {"dock": 3.0 * sample.states, "score": 1.0 * sample.states}
 
-    monkeypatch.setattr(plan, "_seconds", seconds)
-    monkeypatch.setattr(plan, "_sum", lambda *_: iter([("of", "all")]))
+    monkeypatch.setattr(cost, "_seconds", seconds)
+    monkeypatch.setattr(cost, "_sum", lambda *_: iter([("of", "all")]))
     for most, ligands in (
         (40, [3, 10, 10]),
         (39.9, [3, 3, 9, 9]),
@@ -122,7 +122,7 @@ def test_as_many_ligands_are_timed_as_take_some_seconds(
         (14, [3, 3]),
     ):
         timed: list[int] = []
-        monkeypatch.setattr(plan, "TIMED", most)
+        monkeypatch.setattr(cost, "TIMED", most)
         assert run(folder) == 0
         assert timed == ligands
         printed = capsys.readouterr().out
@@ -142,11 +142,11 @@ def test_a_flexible_molecule_is_not_timed_but_counts(
     def seconds(described: Workplan, sample: Sample, *__: object) -> dict[str, float]:
         ligands: Ligands = read(sample.ligands, LIGANDS, Ligands)
         timed.append(np.diff(ligands.first_torsion).tolist())
-        work = plan._expected_work(described, ligands).sum()
+        work = cost._expected_work(described, ligands).sum()
         return {"lga": work * 1e-5, "score": 1.0 * sample.states}
 
-    monkeypatch.setattr(plan, "_seconds", seconds)
-    monkeypatch.setattr(plan, "_sum", lambda *_: iter([("of", "all")]))
+    monkeypatch.setattr(cost, "_seconds", seconds)
+    monkeypatch.setattr(cost, "_sum", lambda *_: iter([("of", "all")]))
     assert run(folder) == 0
     assert max(map(max, timed)) < 6
     assert len(timed[-1]) == 4
@@ -177,7 +177,7 @@ def test_a_stale_list_of_parts_is_named(folder: Path, capsys: pytest.CaptureFixt
     table.parent.mkdir()
     table.write_text(found.text())
     described = Workplan.of(CONFIG, "c.yaml", folder)
-    assert list(plan._stale_list(described, folder)) == []
+    assert list(next_run._stale_list(described, folder)) == []
     table.write_text(Manifest(found.parts[:1]).text())
     assert run(folder, "--sample", "1") == 0
     printed = capsys.readouterr().out.split("A run now")[1]
@@ -201,11 +201,11 @@ def test_reference_ligands_of_the_list_are_those_of_the_campaigns_folder(
     found.parts[0].ligands.touch()
     monkeypatch.chdir("/")
     described = Workplan.of(given, "c.yaml", folder)
-    assert list(plan._stale_list(described, folder)) == []
+    assert list(next_run._stale_list(described, folder)) == []
     assert read_manifest(table).found_from(table).digest() == found.moved(folder).digest()
     (folder / "l.sdf").rename(folder / "m.sdf")
     given["targets"]["dhfr"]["site"] = {"ligand": "m.sdf"}
-    (stale,) = plan._stale_list(Workplan.of(given, "c.yaml", folder), folder)
+    (stale,) = next_run._stale_list(Workplan.of(given, "c.yaml", folder), folder)
     assert "another reference ligand" in stale
 
 
@@ -321,7 +321,7 @@ def advice(folder: Path, library: dict[str, Any], records: int, parts: int) -> l
     """What is advised where a ligand takes a second, and each record gives one."""
     described = Workplan.of(CONFIG | {"libraries": {"drugs": library}}, "c.yaml", folder)
     sample = Sample(records, True, parts, folder / "s.h5", states=10, seen=10)
-    return list(plan._advice(described, {"drugs": sample}, {"dock": 1.0}))
+    return list(cost._advice(described, {"drugs": sample}, {"dock": 1.0}))
 
 
 def test_advice_can_be_followed(folder: Path) -> None:
@@ -350,7 +350,7 @@ def test_advice_for_many_files_that_are_small_and_for_parts_of_another_campaign(
 
 def test_removed_atoms_are_counted(folder: Path) -> None:
     described = Workplan.of(CONFIG, "c.yaml", folder)
-    names, values = plan._pockets(described, folder)
+    names, values = cost._pockets(described, folder)
     shown = dict(zip(names, values, strict=True))
     audit = read(folder / "pockets" / "dhfr.h5", POCKET, Audit)
     kept = int(audit.atoms[audit.action == "kept"].sum())
@@ -370,13 +370,12 @@ def test_what_snakemake_advises_is_left_out() -> None:
         "If you are sure that ..., 'snakemake --cleanup-metadata <outfile>'. ",
         *("Rules with provenance triggered jobs: screen", "", "This was a dry-run (flag -n)."),
     ]
-    shown = list(plan._table_and_reasons(lines))
+    shown = list(next_run._table_and_reasons(lines))
     assert shown == [*lines[:3], "Reasons:", *lines[6:8]]
 
 
 def pending(folder: Path) -> list[str]:
-    options = Namespace(config=folder / "c.yaml", directory=folder, deep=False)
-    return list(plan._pending(options))
+    return list(next_run._pending(folder / "c.yaml", folder, deep=False))
 
 
 def test_what_would_run_is_said_beside_a_run_and_after_one_that_was_killed(folder: Path) -> None:
@@ -396,7 +395,7 @@ def test_what_snakemake_refuses_is_said(folder: Path, monkeypatch: pytest.Monkey
     (line,) = pending(folder)
     assert line.startswith("what it would do is not known: ")
     assert line.endswith("lib.smi does not exist; correct the path")
-    monkeypatch.setattr(plan, "find_spec", lambda name: None)
+    monkeypatch.setattr(next_run, "find_spec", lambda name: None)
     (line,) = pending(folder)
     assert line.endswith("Snakemake is not installed here")
 
@@ -435,7 +434,7 @@ def test_what_a_chunk_keeps_is_said(tmp_path: Path) -> None:
 
     def said(*pending: str, **changes: dict[str, Any]) -> list[str]:
         described = Workplan.of(MINI | changes, "c.yaml", tmp_path)
-        return list(plan._files_kept(described, tmp_path, pending))
+        return list(next_run._files_kept(described, tmp_path, pending))
 
     assert said(*table) == []  # another part is screened
     line = "Of dhfr/lib/1-of-1 the files of {} are kept; those of {} are made again"
@@ -463,19 +462,19 @@ def test_lost_files_are_named_with_the_command(folder: Path) -> None:
     for name in ("campaign.h5", "controls/dhfr/controls.json", "controls/dhfr/controls.txt"):
         (results / name).touch()
     (results / "manifest.tsv").write_text(described.manifest().text())
-    assert list(plan._lost(described, folder, "ligen run c.yaml")) == []
+    assert list(next_run._lost(described, folder, "ligen run c.yaml")) == []
     parts[1].scores.unlink()
-    assert list(plan._lost(described, folder, "ligen run c.yaml")) == [
+    assert list(next_run._lost(described, folder, "ligen run c.yaml")) == [
         f"{parts[1].scores} is missing; 'ligen run c.yaml' makes it again"
     ]
     (results / "manifest.tsv").write_text(Manifest(described.manifest().parts[:1]).text())
-    assert list(plan._lost(described, folder, "")) == []  # a part that is new
+    assert list(next_run._lost(described, folder, "")) == []  # a part that is new
 
 
 def test_files_that_would_stop_the_ranking_are_named(tmp_path: Path) -> None:
     scores = Mini(tmp_path).run().parts()[0].scores
     described = Workplan.of(MINI, "c.yaml", tmp_path)
-    assert list(plan._damaged(described, tmp_path)) == []
+    assert list(next_run._damaged(described, tmp_path)) == []
     scores.write_bytes(scores.read_bytes()[:-100])
-    (said,) = plan._damaged(described, tmp_path)
+    (said,) = next_run._damaged(described, tmp_path)
     assert said.startswith(f"{scores}: not a complete HDF5 file; delete it and make it again, ")
