@@ -20,7 +20,7 @@ from benchmarks.intervals import wilson
 from benchmarks.leaving import in_words
 from benchmarks.redock import PROTEIN, find
 from ligen_py.engine.pocket.cavity import find_cavities
-from ligen_py.molecules.receptor.preparation import open_structure
+from ligen_py.molecules.receptor.opening import open_structure
 from ligen_py.molecules.receptor.site import cavities, read_heavy_atoms
 from ligen_py.settings.pocket import Structure
 

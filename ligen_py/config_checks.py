@@ -15,7 +15,7 @@ from ligen_py.errors import InputError
 from ligen_py.formats import COMPRESSED
 from ligen_py.molecules.hits.depiction import drawer
 from ligen_py.molecules.ligands.filters import check_patterns
-from ligen_py.molecules.receptor.preparation import check_site
+from ligen_py.molecules.receptor.choice import check_site
 from ligen_py.opencl.device import select_all
 from ligen_py.sequences.fasta import read_fasta
 from ligen_py.sequences.genes import read_annotation

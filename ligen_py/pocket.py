@@ -21,7 +21,8 @@ from ligen_py import cli
 from ligen_py.engine.pocket.cavity import find_cavities
 from ligen_py.engine.pocket.geometric_field import Box, cavity_volume, make_field
 from ligen_py.errors import InputError
-from ligen_py.molecules.receptor.preparation import Prepared, open_structure, prepare
+from ligen_py.molecules.receptor.opening import open_structure
+from ligen_py.molecules.receptor.preparation import Prepared, prepare
 from ligen_py.molecules.receptor.selection import Selection
 from ligen_py.molecules.receptor.site import cavities, locate, nearby
 from ligen_py.provenance import Run

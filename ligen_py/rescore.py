@@ -26,15 +26,11 @@ from ligen_py.engine.functions.gnina.weights import load
 from ligen_py.engine.functions.gnina.weights import read as read_network
 from ligen_py.errors import InputError
 from ligen_py.molecules.posed_input import PosedMolecule, read_poses
-from ligen_py.molecules.receptor.preparation import (
-    MEMBRANE,
-    NEARER_THAN_A_BOND,
-    nearest,
-    open_structure,
-    prepare,
-)
+from ligen_py.molecules.receptor.choice import MEMBRANE, NEARER_THAN_A_BOND
+from ligen_py.molecules.receptor.opening import open_structure
+from ligen_py.molecules.receptor.preparation import prepare
 from ligen_py.molecules.receptor.selection import Selection
-from ligen_py.molecules.receptor.site import site_at
+from ligen_py.molecules.receptor.site import nearest, site_at
 from ligen_py.opencl.device import select
 from ligen_py.records.functions.gnina import GninaReceptor
 from ligen_py.settings.pocket import PocketSettings, Structure

@@ -17,7 +17,7 @@ from ligen_py.chain import STAGES
 from ligen_py.errors import InputError, close_to
 from ligen_py.molecules.given import Molecule, NoMoleculeError, given, is_molecule, write_library
 from ligen_py.molecules.receptor.cofactors import smiles_of
-from ligen_py.molecules.receptor.preparation import open_structure
+from ligen_py.molecules.receptor.opening import open_structure
 from ligen_py.molecules.receptor.reference import ligand_pdb
 from ligen_py.molecules.receptor.site import LIGAND_FILES, read_heavy_atoms
 from ligen_py.records.limits import NAME

@@ -1,5 +1,6 @@
 """What is worth knowing of a structure before docking: gaps, odd residues, bonds to the chain."""
 
+import logging
 from collections import Counter
 from collections.abc import Collection, Mapping
 from itertools import pairwise
@@ -15,9 +16,17 @@ from ligen_py.molecules.receptor.selection import (
     in_sequence,
     linked,
 )
-from ligen_py.molecules.receptor.site import Site
+from ligen_py.molecules.receptor.site import Site, nearest
 from ligen_py.molecules.residues import SAME_AS, atom_name
 from ligen_py.molecules.typing.xscore_residues import RECEPTOR_TYPE, is_standard
+
+log = logging.getLogger("ligen_py")
+
+AS_A_BOND = 2.1
+"""Angstrom; heavy atoms this near, of which none is a metal, are bound: S-S has 2.05."""
+
+SHORTEST_BOND, MOST_BONDS = 1.15, 2
+"""What is nearer (Angstrom), or has more such neighbours, overlaps and is not bound."""
 
 NOT_EXPECTED = frozenset(("OXT", "SE"))
 
@@ -72,6 +81,34 @@ def describe(selection: Selection, index: np.ndarray, is_bound: bool) -> str:
     return "covalent ligand" if is_bound else "hetero group"
 
 
+def note_bond(selection: Selection, site: Site) -> None:
+    """Say where the reference ligand is bound to a chain, also where it is from another file."""
+    chains = np.flatnonzero(selection.open & selection.heavy & selection.polymer[selection.residue])
+    distance = nearest(selection.xyz[chains], site.ligand)
+    if distance.min(initial=np.inf) < AS_A_BOND:
+        atom = chains[distance.argmin()]
+        tie = f"{selection.atoms.place[atom]}/{selection.atoms.name[atom]}"
+        close = nearest(site.ligand, selection.xyz[chains]) < AS_A_BOND
+        if distance.min() < SHORTEST_BOND or close.sum() > MOST_BONDS:
+            log.warning(
+                "the reference ligand overlaps with the receptor: %d of its atoms, one of them "
+                "%.1f A from %s; is it in the receptor's frame, and the receptor in the "
+                "conformation that it binds?",
+                close.sum(),
+                distance.min(),
+                tie,
+            )
+            words = f"overlaps with the receptor: {distance.min():.1f} A from {tie}"
+            selection.note("reference ligand", words)
+            return
+        words = (
+            f"{distance.min():.1f} A from {tie}, as a bond is long; all ligands are docked without "
+            "a bond to the receptor, so it may not come back to its place"
+        )
+        selection.note("reference ligand", words)
+        log.warning("the reference ligand is %s", words)
+
+
 def inspect(
     selection: Selection,
     kept: np.ndarray,
@@ -103,8 +140,7 @@ def inspect(
             beyond[place.chain, kind] += kind not in ENDS
             continue
         mine = kept & (selection.residue == number)
-        distance = site.distance(selection.xyz[mine]).min()
-        where = f"{distance:.1f} A from the box" if distance else "in the box"
+        where = site.where(selection.xyz[mine])
         selection.note(str(place), f"{kind}: {words} ({where})" if words else f"{kind} ({where})")
     for (chain, kind), count in sorted((+beyond).items()):
         selection.note(f"chain {chain}", f"{kind}: {count} beyond reach of the box")

@@ -55,9 +55,28 @@ class Site:
         beyond = np.maximum(np.abs(xyz - np.array(self.center)) - self.half_side, 0)
         return np.sqrt((beyond**2).sum(axis=1))
 
+    def where(self, xyz: np.ndarray) -> str:
+        """How far the nearest of some positions (atoms, 3) is from the box, in words."""
+        distance = self.distance(xyz).min()
+        return f"{distance:.1f} A from the box" if distance else "in the box"
+
     def __str__(self) -> str:
         x, y, z = self.center
         return f"the box around ({x:.2f}, {y:.2f}, {z:.2f}) with half side {self.half_side:g} A"
+
+
+def away(xyz: np.ndarray, site: Site) -> str:
+    """How far a group (atoms, 3) is from the box and from the reference ligand, in words."""
+    words = site.where(xyz)
+    if len(site.ligand):
+        words += f", {nearest(xyz, site.ligand).min():.1f} A from the reference ligand"
+    return words
+
+
+def nearest(xyz: np.ndarray, ligand: np.ndarray) -> np.ndarray:
+    """Distance (atoms,) of each position from the nearest ligand atom; infinite without one."""
+    squared = ((xyz[:, None] - ligand) ** 2).sum(axis=2)
+    return np.sqrt(squared.min(axis=1, initial=np.inf))
 
 
 Search = Callable[[np.ndarray, np.ndarray], list[FoundCavity]]

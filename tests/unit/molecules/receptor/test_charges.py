@@ -6,8 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ligen_py.molecules.receptor import preparation as receptor
 from ligen_py.molecules.receptor.charges import charge
+from ligen_py.molecules.receptor.opening import open_structure
+from ligen_py.molecules.receptor.preparation import prepare
 from ligen_py.molecules.receptor.site import site_of_ligand
 from ligen_py.molecules.receptor.templates import amino_acid
 from ligen_py.records.functions.ad4 import Ad4Type
@@ -23,8 +24,8 @@ def test_a_prepared_receptor_has_these_types_charges_and_hydrogens(shared_data: 
     folder = shared_data / "redock" / "1IEP"
     site = site_of_ligand(folder / "ligand.sdf", 10.0)
     structure = Structure()
-    selection = receptor.open_structure(folder / "protein.pdb", structure)
-    found = receptor.prepare(selection, site, structure, PocketSettings())
+    selection = open_structure(folder / "protein.pdb", structure)
+    found = prepare(selection, site, structure, PocketSettings())
     compared = 0
     for place, label in enumerate(found.receptor.label):
         _, residue, number, atom = label.split("/")

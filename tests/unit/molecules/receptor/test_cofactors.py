@@ -10,10 +10,11 @@ from rdkit import Chem
 from rdkit.Chem import rdDistGeom
 
 from ligen_py.errors import InputError
-from ligen_py.molecules.receptor import preparation as receptor
 from ligen_py.molecules.receptor.charges import charge
 from ligen_py.molecules.receptor.cofactors import TABLE, known, molecule, placed, smiles_of
 from ligen_py.molecules.receptor.heavy import Heavy
+from ligen_py.molecules.receptor.opening import open_structure
+from ligen_py.molecules.receptor.preparation import prepare
 from ligen_py.molecules.receptor.site import site_of_ligand
 from ligen_py.molecules.receptor.templates import as_given, cofactor, of_molecule
 from ligen_py.molecules.typing.xscore_cofactors import with_hydrogens
@@ -359,8 +360,8 @@ def test_a_cofactor_of_a_structure_has_charges_and_the_audit_says_so(shared_data
     folder = shared_data / "redock" / "1IA1"
     site = site_of_ligand(folder / "ligand.sdf", 10.0)
     structure = Structure()
-    selection = receptor.open_structure(folder / "protein.pdb", structure)
-    found = receptor.prepare(selection, site, structure, PocketSettings())
+    selection = open_structure(folder / "protein.pdb", structure)
+    found = prepare(selection, site, structure, PocketSettings())
     notes = [
         reason
         for part, reason in zip(found.audit.part, found.audit.reason, strict=True)

@@ -10,7 +10,8 @@ import pytest
 
 from ligen_py.molecules.receptor.charges import WATER
 from ligen_py.molecules.receptor.metals import METAL
-from ligen_py.molecules.receptor.preparation import Prepared, open_structure, prepare
+from ligen_py.molecules.receptor.opening import open_structure
+from ligen_py.molecules.receptor.preparation import Prepared, prepare
 from ligen_py.molecules.receptor.site import site_of_ligand
 from ligen_py.records.functions.ad4 import Ad4Type
 from ligen_py.records.functions.vina import VinaType

@@ -13,11 +13,12 @@ from rdkit.Chem import rdDistGeom, rdForceFieldHelpers, rdMolHash
 
 from ligen_py.molecules.elements import BOND_TOLERANCE, COVALENT_RADIUS, METALS
 from ligen_py.molecules.ligands.protonation import neutral
-from ligen_py.molecules.receptor import preparation
+from ligen_py.molecules.receptor import atoms
 from ligen_py.molecules.receptor.cofactors import known
 from ligen_py.molecules.receptor.inspection import NO_TEMPLATE
+from ligen_py.molecules.receptor.opening import open_structure
 from ligen_py.molecules.receptor.perception import _matching, perceive
-from ligen_py.molecules.receptor.preparation import Prepared, open_structure, prepare
+from ligen_py.molecules.receptor.preparation import Prepared, prepare
 from ligen_py.molecules.receptor.site import site_at, site_of_ligand
 from ligen_py.molecules.receptor.templates import amino_acid, of_molecule
 from ligen_py.molecules.typing.gasteiger import gasteiger
@@ -361,7 +362,7 @@ def test_receptors_without_unknown_groups_are_as_before(
     def never(*_: object) -> None:
         raise AssertionError("a group was perceived")
 
-    monkeypatch.setattr(preparation, "perceive", never)
+    monkeypatch.setattr(atoms, "perceive", never)
     folder = shared_data / "redock" / "1IA1"
     structure = Structure()
     site = site_of_ligand(folder / "ligand.sdf", 10.0)

@@ -14,7 +14,8 @@ from rdkit.Chem import rdDistGeom
 
 from ligen_py.errors import InputError
 from ligen_py.molecules.receptor import protonation
-from ligen_py.molecules.receptor.preparation import Prepared, open_structure, prepare
+from ligen_py.molecules.receptor.opening import open_structure
+from ligen_py.molecules.receptor.preparation import Prepared, prepare
 from ligen_py.molecules.receptor.selection import Selection, near_pairs
 from ligen_py.molecules.receptor.site import (
     Site,

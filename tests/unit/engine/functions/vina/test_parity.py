@@ -16,6 +16,7 @@ from ligen_py.molecules.library.parsing import assemble
 from ligen_py.molecules.library.reading import records
 from ligen_py.molecules.ligands.preparation import prepare
 from ligen_py.molecules.receptor import preparation as receptor
+from ligen_py.molecules.receptor.opening import open_structure
 from ligen_py.molecules.receptor.site import site_of_ligand
 from ligen_py.molecules.typing.vina import active_torsions
 from ligen_py.records.functions.vina import VinaLigands, VinaReceptor, VinaType
@@ -42,7 +43,7 @@ def complex_of(folder: Path) -> tuple[VinaLigands, VinaReceptor, XScoreReceptor,
     (record,) = records(folder / "ligand.sdf")
     ligands = assemble([(record, prepare(record, CRYSTAL))]).typed["vina"]
     structure = Structure()
-    selection = receptor.open_structure(folder / "protein.pdb", structure)
+    selection = open_structure(folder / "protein.pdb", structure)
     pocket = receptor.prepare(selection, site, structure, PocketSettings()).typed
     in_place = np.round(ligands.xyz.astype(float) + site.center, 3).astype("f4")
     return replace(ligands, xyz=in_place), pocket["vina"], pocket["xscore"], list(site.center)
