@@ -5,31 +5,31 @@ wherever it stands in a library and however the library is cut.
 """
 
 import hashlib
-from collections import Counter
 from collections.abc import Sequence
-from functools import cache
 from itertools import combinations
-from typing import NamedTuple
 
 import numpy as np
 from rdkit import Chem, rdBase
-from rdkit.Chem import (
-    rdDistGeom,
-    rdForceFieldHelpers,
-    rdMolAlign,
-    rdMolDescriptors,
-    rdMolTransforms,
-)
+from rdkit.Chem import rdDistGeom, rdForceFieldHelpers, rdMolTransforms
 from rdkit.ForceField import rdForceField
 
 from ligen_py.molecules.arrays import Arrays
-from ligen_py.molecules.graph import atoms_of, matches
+from ligen_py.molecules.graph import atoms_of
 from ligen_py.molecules.ligands.chairs import (
     ONE_ATOM_BRIDGE,
     chair_bounds,
     chair_rings,
     kinds_of_chairs,
 )
+from ligen_py.molecules.ligands.ring_shapes import (
+    System,
+    distinct,
+    first_of_each,
+    macrocycle,
+    shapes_of_all,
+    systems_of,
+)
+from ligen_py.molecules.ligands.unmarked_stereo import Axis, Hand, axes, is_positive
 from ligen_py.molecules.surroundings import surroundings
 
 BOND_LENGTHS = (0.5, 3.5)
@@ -56,17 +56,10 @@ CHAIRS, OTHERS = 1.5, 0.5
 generator makes them."""
 PULL = 50.0
 """How strong the bounds of chairs are, against flat groups: with 1 some come out as boats."""
-SAME_SHAPE = 0.3
-"""Ring systems nearer than this (RMSD with the atoms bonded to them, symmetry minded) have one
-shape, Angstrom. A chair and a twisted boat of cyclohexane differ by 0.5."""
 SAME_START = 0.2
 """The same of rigid pieces before their minimisation, which can take starts 0.3 A apart to a chair
 and to a boat."""
 EXCLUDED = "its stereocentres exclude each other"
-MACROCYCLE = 8
-"""Atoms of the smallest ring that counts as a macrocycle."""
-FLEXIBLE = 3
-"""A ring with as many sp3 atoms has more than one shape."""
 STEPS = 200
 """Most steps of the minimisation of a conformer; after 50 as many crystal poses are found."""
 FIRST_STEPS = 50
@@ -77,10 +70,6 @@ degrees (medians). After 60 equal shapes are still taken for different ones: 6 %
 BROKEN = 30.0
 """kcal/mol above the lowest shape of a piece; shapes above it are left out. Some of macrocycles are
 strained or knotted, up to thousands of kcal/mol, with bonds of 1.8 A."""
-MOST_MATCHES = 1000
-"""Symmetric mappings of a ring system that are tried."""
-CUMULATED = ("[CX3,NX2]=[CX2;!R]=[CX3,NX2]", "[CX3,NX2]=[CX2;!R]=[CX2;!R]=[CX3,NX2]")
-"""Two or three double bonds one after another, as in allenes, carbodiimides and butatrienes."""
 AXIS_TRIES = 32
 """Conformers made at least of a piece with an axis or a hand, so that both of its isomers are among
 them."""
@@ -88,8 +77,6 @@ BRIDGED_TRIES, BRIDGED_CHAIRS = 16, 4
 """The same of a piece with a bridged ring, and conformers of it whose rings are asked to be chairs.
 With 8 alone the lowest shape of 10 in 74 small pieces was missed by 0.5 kcal/mol or more, with 24
 that of 5, with 16 and 4 that of 1."""
-TROEGER = "[NX3;x3](c)[CX4][NX3;x3]c"
-"""Two nitrogens of arenes and a bridge between them, as in Troeger's base."""
 AXIS_STEPS = 1000
 """Most steps of the minimisation of a conformer with an axis, whose ends turn far."""
 RIGHT_ANGLE = 90.0
@@ -98,47 +85,6 @@ OCTAHEDRAL_BOND = 1.80, 1.58
 """Angstrom: S-C and S-F of a pentafluorosulfanyl group (J. Fluorine Chem. 2006, 127, 1231)."""
 TWIST = 100.0
 """What holds the groups at both ends of such bonds in their planes, kcal/(mol rad^2)."""
-
-
-class Axis(NamedTuple):
-    """Cumulated double bonds with groups at both ends: their planes are at right angles, or one.
-
-    Force fields have no torsions about atoms in a line, so they turn the ends as they like.
-    """
-
-    atoms: tuple[int, int, int, int]
-    """A group, the end that it is at, the other end, and a group there."""
-    is_twisted: bool
-    """At right angles: with two double bonds."""
-    is_open: bool
-    """Whether there are two isomers; a drawing does not say which it is."""
-
-    def is_positive(self, conformer: Chem.Conformer) -> bool:
-        """Which of the two isomers a conformer is nearer to."""
-        angle = rdMolTransforms.GetDihedralDeg(conformer, *self.atoms)
-        return bool(angle > 0 if self.is_twisted else abs(angle) < 90)
-
-    def angle(self, conformer: Chem.Conformer) -> float:
-        """The torsion of that isomer, degrees."""
-        positive, negative = (90.0, -90.0) if self.is_twisted else (0.0, 180.0)
-        return positive if self.is_positive(conformer) else negative
-
-
-class Hand(NamedTuple):
-    """An unmarked atom of rings that is not its own mirror image."""
-
-    atom: int
-    arms: tuple[int, int, int]
-    """Three of its neighbours."""
-
-    def is_positive(self, conformer: Chem.Conformer) -> bool:
-        """Which of the two mirror images a conformer has."""
-        xyz = conformer.GetPositions()
-        return _is_positive(xyz[list(self.arms)] - xyz[self.atom])
-
-
-System = frozenset[int] | Axis | Hand
-"""What can have several shapes: the atoms of a ring system, an axis, or an atom."""
 
 
 class NoConformerError(Exception):
@@ -206,7 +152,7 @@ def embed(mol: Chem.Mol, seed: int, key: str, limit: int) -> None:
     The first is the generator's first; the others are the shapes that were met most often.
     Conformers are numbered from 0. Raises NoConformerError.
     """
-    systems = _systems(mol) if limit > 1 else []
+    systems = systems_of(mol) if limit > 1 else []
     for random in (False, True):
         parameters = _parameters(rdDistGeom.ETKDGv3(), seed, key, ATTEMPTS, random)
         if rdDistGeom.EmbedMolecule(mol, parameters) == 0:
@@ -216,7 +162,7 @@ def embed(mol: Chem.Mol, seed: int, key: str, limit: int) -> None:
             sides = _sides(mol)
             relax(mol, FIRST_STEPS)
             if systems:
-                chosen = _distinct(mol, systems, limit)
+                chosen = distinct(mol, systems, limit)
                 _keep(mol, chosen)
                 sides = [sides[number] for number in chosen]
             relax(mol)
@@ -242,7 +188,7 @@ def embed_piece(
     one that turned into another isomer is left out. No conformer where the stereocentres exclude
     each other; None where the generator finds nothing else either.
     """
-    systems = _systems(bare) if limit > 1 else []
+    systems = systems_of(bare) if limit > 1 else []
     is_cage = _is_cage(bare)
     if is_cage and _is_excluded(bare, seed, key):  # by the way that finds it soonest
         return Chem.AddHs(bare), []
@@ -270,7 +216,7 @@ def embed_piece(
     order = [number for number in order if energies[number] <= energies[order[0]] + BROKEN]
     _keep(mol, order)
     if systems:
-        different = list(_first_of_each(_shapes_of_all(mol, systems)).values())[:limit]
+        different = list(first_of_each(shapes_of_all(mol, systems)).values())[:limit]
         _keep(mol, different)
         order = [order[number] for number in different]
     return mol, [energies[number] for number in order]
@@ -312,7 +258,7 @@ def _embedded(
             _embed_chairs(mol, bridged, [None], BRIDGED_CHAIRS, bounded)
         if not len(rdDistGeom.EmbedMultipleConfs(mol, count, way)):
             return []
-        found = _distinct(mol, systems, TRIES * limit, SAME_START)
+        found = distinct(mol, systems, TRIES * limit, SAME_START)
         if len(found) >= limit:
             break
     return found
@@ -416,16 +362,11 @@ def _sides(mol: Chem.Mol) -> list[list[bool]]:
         angles = [rdMolTransforms.GetDihedralDeg(conformer, *bond) for bond in bonds]
         result.append(
             [
-                *map(_is_positive, arms),
+                *map(is_positive, arms),
                 *(abs(angle) < RIGHT_ANGLE for angle in angles),
             ]
         )
     return result
-
-
-def _is_positive(arms: np.ndarray) -> bool:
-    """The hand of three vectors (3, 3) from an atom."""
-    return bool(np.linalg.det(arms) > 0)
 
 
 def _unchanged(mol: Chem.Mol, sides: Sequence[list[bool]]) -> list[int]:
@@ -535,169 +476,6 @@ def _parameters(
     for name, value in options.items():
         setattr(parameters, name, value)
     return parameters
-
-
-def macrocycle(rings: Sequence[Sequence[int]]) -> int:
-    """Atoms of the largest ring of a molecule that is a macrocycle; 0 without one."""
-    largest = max(map(len, rings), default=0)
-    return largest if largest >= MACROCYCLE else 0
-
-
-def flexible_rings(mol: Chem.Mol) -> list[frozenset[int]]:
-    """Atoms of each system of fused, spiro or bridged rings that has a ring with several shapes."""
-    systems: list[tuple[set[int], bool]] = []
-    for ring in Chem.GetSymmSSSR(mol):
-        atoms = set(ring)
-        kinds = [mol.GetAtomWithIdx(i).GetHybridization() for i in atoms]
-        flexible = kinds.count(Chem.HybridizationType.SP3) >= FLEXIBLE and len(atoms) > FLEXIBLE
-        for other in [system for system in systems if system[0] & atoms]:
-            systems.remove(other)
-            atoms, flexible = atoms | other[0], flexible or other[1]
-        systems.append((atoms, flexible))
-    return sorted((frozenset(atoms) for atoms, flexible in systems if flexible), key=min)
-
-
-def axes(mol: Chem.Mol) -> list[Axis]:
-    """The axes of a molecule, outside rings; those of ends without groups are no matter."""
-    found = [
-        (match[0], match[-1], match, len(match) == 3)
-        for pattern in _cumulated()
-        for match in mol.GetSubstructMatches(pattern)
-    ]
-    if not found:
-        return []
-    ranks = list(Chem.CanonicalRankAtoms(mol, breakTies=False))
-    result = []
-    for near, far, chain, is_twisted in found:
-        here, there = (_groups(mol.GetAtomWithIdx(end), chain, ranks) for end in (near, far))
-        if here and there:
-            is_open = all(_differ(groups, ranks) for groups in (here, there))
-            result.append(Axis((here[0], near, far, there[0]), is_twisted, is_open))
-    return result
-
-
-@cache
-def _cumulated() -> list[Chem.Mol]:
-    return [Chem.MolFromSmarts(smarts) for smarts in CUMULATED]
-
-
-def _groups(end: Chem.Atom, chain: Sequence[int], ranks: Sequence[int]) -> list[int]:
-    """The atoms at an end, the one of the highest rank first."""
-    atoms = [atom.GetIdx() for atom in end.GetNeighbors() if atom.GetIdx() not in chain]
-    return sorted(atoms, key=lambda atom: ranks[atom], reverse=True)
-
-
-def _differ(groups: Sequence[int], ranks: Sequence[int]) -> bool:
-    """Whether an end is no mirror plane; beside one group is a hydrogen, or a lone pair."""
-    return len(groups) == 1 or ranks[groups[0]] != ranks[groups[1]]
-
-
-def hands(mol: Chem.Mol) -> list[Hand]:
-    """Spiro atoms and bridges of two nitrogens that no mark makes one of two mirror images.
-
-    Where the two rings at a spiro atom are alike, RDKit takes it for no stereocentre. Each has two
-    ends that differ, so that exchanging the rings exchanges two pairs, and is no mirror.
-    """
-    spiro: list[int] = []
-    heads: list[int] = []
-    bridges = matches(mol, TROEGER)
-    if bridges and rdMolDescriptors.CalcNumBridgeheadAtoms(mol, atoms=heads):
-        heads = [match[0] for match in bridges if {match[0], match[3]} <= {*heads}]
-    if rdMolDescriptors.CalcNumSpiroAtoms(mol, atoms=spiro):
-        ranks = list(Chem.CanonicalRankAtoms(mol, breakTies=False))
-        spiro = [atom for atom in spiro if _has_ends_that_differ(mol, atom, ranks)]
-    found = [mol.GetAtomWithIdx(atom) for atom in (*heads, *spiro)]
-    return [_hand(atom) for atom in found if not atom.GetChiralTag()]
-
-
-def _has_ends_that_differ(mol: Chem.Mol, spiro: int, ranks: Sequence[int]) -> bool:
-    """Whether no ring at a spiro atom is its own mirror image as far as its two ends say."""
-    near = [other.GetIdx() for other in mol.GetAtomWithIdx(spiro).GetNeighbors()]
-    rings = [ring for ring in mol.GetRingInfo().AtomRings() if spiro in ring]
-    ends = [{ranks[other] for other in near if other in ring} for ring in rings]
-    return len(near) == 4 and all(len(pair) == 2 for pair in ends)
-
-
-def _hand(atom: Chem.Atom) -> Hand:
-    one, two, three = [other.GetIdx() for other in atom.GetNeighbors()][:3]
-    return Hand(atom.GetIdx(), (one, two, three))
-
-
-def _systems(mol: Chem.Mol) -> list[System]:
-    """What can have several shapes: rings, axes whose isomers differ, and hands."""
-    return [*flexible_rings(mol), *(axis for axis in axes(mol) if axis.is_open), *hands(mol)]
-
-
-def _distinct(
-    mol: Chem.Mol, systems: Sequence[System], limit: int, same: float = SAME_SHAPE
-) -> list[int]:
-    """Conformers, by id, of different ring shapes: the first, then by how often a shape was met."""
-    shapes = _shapes_of_all(mol, systems, same)
-    first = _first_of_each(shapes)
-    others = [shape for shape, _ in Counter(shapes).most_common() if shape != shapes[0]]
-    return [first[shape] for shape in [shapes[0], *others[: limit - 1]]]
-
-
-def _first_of_each(shapes: Sequence[tuple[int, ...]]) -> dict[tuple[int, ...], int]:
-    """The first conformer, by id, of each shape."""
-    first: dict[tuple[int, ...], int] = {}
-    for number, shape in enumerate(shapes):
-        first.setdefault(shape, number)
-    return first
-
-
-def _shapes_of_all(
-    mol: Chem.Mol, systems: Sequence[System], same: float = SAME_SHAPE
-) -> list[tuple[int, ...]]:
-    """The numbers of the shapes that the systems have in each conformer."""
-    return list(zip(*(_shapes(mol, system, same) for system in systems), strict=True))
-
-
-def _labels(mol: Chem.Mol) -> list[int]:
-    """Of each atom a label; atoms that are alike in the whole molecule share one.
-
-    So do the oxygens at one phosphorus, though one is drawn with the charge.
-    """
-    labels = [rank + 1 for rank in Chem.CanonicalRankAtoms(mol, breakTies=False)]
-    for atom in atoms_of(mol):
-        if atom.GetAtomicNum() in (8, 16) and atom.GetDegree() == 1:
-            inner = labels[atom.GetNeighbors()[0].GetIdx()]
-            labels[atom.GetIdx()] = mol.GetNumAtoms() + inner
-    return labels
-
-
-def _shapes(mol: Chem.Mol, system: System, same: float) -> list[int]:
-    """The number of the shape that a ring system, an axis or a hand has in each conformer."""
-    if isinstance(system, Axis | Hand):
-        return [system.is_positive(conformer) for conformer in mol.GetConformers()]
-    heavy = {
-        neighbour.GetIdx()
-        for atom in system
-        for neighbour in mol.GetAtomWithIdx(atom).GetNeighbors()
-        if neighbour.GetAtomicNum() > 1
-    }
-    part = Chem.RWMol(mol)
-    for atom, label in zip(part.GetAtoms(), _labels(mol), strict=True):
-        atom.SetIsotope(label)
-    part.BeginBatchEdit()
-    for atom in mol.GetAtoms():
-        if atom.GetIdx() not in heavy | system:
-            part.RemoveAtom(atom.GetIdx())
-    part.CommitBatchEdit()
-    leaders: list[int] = []
-    shapes = []
-    for conformer in mol.GetConformers():
-        number = conformer.GetId()
-        near = (
-            i
-            for i, leader in enumerate(leaders)
-            if rdMolAlign.GetBestRMS(part, part, number, leader, maxMatches=MOST_MATCHES) < same
-        )
-        shape = next(near, len(leaders))
-        if shape == len(leaders):
-            leaders.append(number)
-        shapes.append(shape)
-    return shapes
 
 
 def _keep(mol: Chem.Mol, chosen: list[int]) -> None:

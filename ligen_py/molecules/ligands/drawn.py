@@ -11,8 +11,8 @@ from rdkit import Chem, rdBase
 from ligen_py.molecules.elements import HALOGENS
 from ligen_py.molecules.graph import atoms_of, matches
 from ligen_py.molecules.library.reading import Record
-from ligen_py.molecules.ligands.conformers import axes, hands
 from ligen_py.molecules.ligands.states import unmark_acids
+from ligen_py.molecules.ligands.unmarked_stereo import axes, hands
 from ligen_py.molecules.lists import USUAL
 from ligen_py.molecules.mol2 import lost_bond, read_mol2
 from ligen_py.molecules.surroundings import surroundings

@@ -30,7 +30,6 @@ from ligen_py.molecules.ligands.conformers import (
     has_impossible_bonds,
     has_misplaced_hydrogens,
     have_conformers,
-    macrocycle,
     without_hydrogens,
 )
 from ligen_py.molecules.ligands.drawn import (
@@ -48,6 +47,7 @@ from ligen_py.molecules.ligands.drawn import (
 from ligen_py.molecules.ligands.filters import objection, properties
 from ligen_py.molecules.ligands.pka_table import families, substituents
 from ligen_py.molecules.ligands.protonation import protonating
+from ligen_py.molecules.ligands.ring_shapes import macrocycle
 from ligen_py.molecules.ligands.rotatable_bonds import heavy_first, rotatable_bonds
 from ligen_py.molecules.ligands.rows import State
 from ligen_py.molecules.ligands.shapes import ShapeCache, UnknownShapeError

@@ -17,8 +17,9 @@ import numpy as np
 from rdkit import Chem, rdBase
 
 from ligen_py.molecules.graph import atoms_of
-from ligen_py.molecules.ligands import chairs, conformers
-from ligen_py.molecules.ligands.conformers import embed_piece, macrocycle
+from ligen_py.molecules.ligands import chairs, conformers, ring_shapes, unmarked_stereo
+from ligen_py.molecules.ligands.conformers import embed_piece
+from ligen_py.molecules.ligands.ring_shapes import macrocycle
 
 IN_MEMORY = 20_000
 """Pieces that one process remembers, about 3 kB each."""
@@ -180,9 +181,9 @@ def _signed(content: bytes) -> bytes:
 @cache
 def _way() -> str:
     """Stands for the code that makes shapes, so that no row outlives a change of it."""
-    code = b"".join(
-        Path(module).read_bytes() for module in (__file__, chairs.__file__, conformers.__file__)
-    )
+    modules = (chairs, conformers, ring_shapes, unmarked_stereo)
+    files = (__file__, *(str(module.__file__) for module in modules))
+    code = b"".join(Path(file).read_bytes() for file in files)
     return hashlib.sha256(code + rdBase.rdkitVersion.encode()).hexdigest()[:8]
 
 

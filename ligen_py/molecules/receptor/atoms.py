@@ -12,11 +12,7 @@ from ligen_py.molecules.receptor.charges import Charged, charge
 from ligen_py.molecules.receptor.heavy import Heavy
 from ligen_py.molecules.receptor.hydrogens import reach
 from ligen_py.molecules.receptor.perception import perceive
-from ligen_py.molecules.receptor.selection import (
-    LINKS,
-    Selection,
-    linked,
-)
+from ligen_py.molecules.receptor.selection import LINKS, Selection, linked
 from ligen_py.molecules.receptor.states import RING_NITROGENS
 from ligen_py.molecules.receptor.templates import Template, as_given, cofactor, of_molecule
 from ligen_py.molecules.residues import BACKBONE, SAME_AS

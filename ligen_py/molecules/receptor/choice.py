@@ -21,9 +21,7 @@ from ligen_py.molecules.receptor.selection import (
     each,
 )
 from ligen_py.molecules.receptor.site import Site, away, locate, nearest
-from ligen_py.molecules.typing.xscore_residues import (
-    is_standard,
-)
+from ligen_py.molecules.typing.xscore_residues import is_standard
 from ligen_py.settings.pocket import PocketSettings, Structure
 from ligen_py.settings.pocket import Site as SiteSettings
 

@@ -24,11 +24,7 @@ from ligen_py.molecules.receptor.inspection import (
     note_bond,
 )
 from ligen_py.molecules.receptor.metals import metal_type
-from ligen_py.molecules.receptor.selection import (
-    Selection,
-    chain,
-    each,
-)
+from ligen_py.molecules.receptor.selection import Selection, chain, each
 from ligen_py.molecules.receptor.site import Site, away
 from ligen_py.molecules.receptor.structure import OTHER
 from ligen_py.molecules.typing.input import ReceptorAtoms

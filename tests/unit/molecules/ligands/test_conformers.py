@@ -12,12 +12,12 @@ from ligen_py.molecules.ligands.conformers import (
     NoConformerError,
     embed,
     embed_piece,
-    flexible_rings,
     has_misplaced_hydrogens,
     have_conformers,
     relax,
 )
 from ligen_py.molecules.ligands.preparation import prepare
+from ligen_py.molecules.ligands.ring_shapes import flexible_rings
 from ligen_py.records.ledger import Reason
 from ligen_py.settings.parse import ParseSettings
 from tests.placed import started

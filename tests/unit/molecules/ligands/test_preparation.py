@@ -19,7 +19,6 @@ from ligen_py.engine.geometry import rebuild
 from ligen_py.molecules.graph import Outline
 from ligen_py.molecules.library.reading import Record
 from ligen_py.molecules.ligands import preparation
-from ligen_py.molecules.ligands.conformers import hands
 from ligen_py.molecules.ligands.preparation import (
     Prepared,
     prepare,
@@ -27,6 +26,7 @@ from ligen_py.molecules.ligands.preparation import (
 )
 from ligen_py.molecules.ligands.rows import columns_of
 from ligen_py.molecules.ligands.standardising import canonical_smiles, largest_fragment
+from ligen_py.molecules.ligands.unmarked_stereo import hands
 from ligen_py.molecules.stored import molecule_of
 from ligen_py.molecules.typing.gasteiger import gasteiger
 from ligen_py.records.ledger import Reason, Status

@@ -11,8 +11,8 @@ from rdkit.Chem import rdDistGeom
 from ligen_py.molecules.graph import holds
 from ligen_py.molecules.library.reading import Record
 from ligen_py.molecules.ligands import standardising
-from ligen_py.molecules.ligands.conformers import macrocycle
 from ligen_py.molecules.ligands.preparation import prepare
+from ligen_py.molecules.ligands.ring_shapes import macrocycle
 from ligen_py.molecules.ligands.standardising import MIXTURE, canonical_smiles, standardise
 from ligen_py.molecules.surroundings import surroundings
 from ligen_py.records.ledger import Reason
