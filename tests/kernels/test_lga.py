@@ -12,7 +12,8 @@ from ligen_py.engine.functions.ad4.constants import CLAMP
 from ligen_py.engine.functions.ad4.field import Ad4Field
 from ligen_py.engine.genetic import batched
 from ligen_py.engine.genetic import reference as twin
-from ligen_py.engine.genetic.batched import Form, Found, Lga, pack
+from ligen_py.engine.genetic.batched import Form, Found, Lga
+from ligen_py.engine.genetic.packing import LIGAND, pack
 from ligen_py.engine.random_input import make_ligands
 from ligen_py.engine.refinement.maps import Grid
 from ligen_py.engine.refinement.reference import Genotype, Problem
@@ -532,7 +533,7 @@ def test_what_is_no_number_is_no_best_energy(device: Device, bits: int) -> None:
     """With its sign set it was lower than any energy."""
     energies = np.array([3, -5, 0, 7], np.float32)
     energies[2] = np.array([bits], np.uint32).view(np.float32)[0]
-    ligand, runs = np.zeros(1, batched.LIGAND), np.zeros(1, batched.RUN)
+    ligand, runs = np.zeros(1, LIGAND), np.zeros(1, batched.RUN)
     ligand["evaluations"] = 1000
     lanes = device.sub_group_size
     macros = {"MAX_GENES": 33, "LOOKS": batched.LOOKS, "AHEAD": batched.AHEAD, "SG_SIZE": lanes}
