@@ -374,16 +374,23 @@ def _states(
             states |= (yield from _built(mended, "", None, share, shapes, notes))[0]
         for ligand in (ligand for ligands in states.values() for ligand in ligands):
             ligand.shape["isomers"] = ligand.shape["isomers"] * np.uint16(len(possible))
-    elif states and problems:
-        first = (
-            f"{len(problems)} states left out, the first" if problems[1:] else "1 state left out"
-        )
-        notes.append(f"{first} for: {problems[0]}")
+    elif states:
+        notes += _left_out([str(problem) for problem in problems])
     if not states and problems:
         raise problems[0]
     if not drawing:
         _note_open_stereo(parent, docked, settings, notes)
     return tuple(ligand for ligands in states.values() for ligand in ligands)
+
+
+def _left_out(problems: Sequence[str]) -> Iterator[str]:
+    """Notes on states that were not built. Most stereoisomers of a cage exist on paper alone."""
+    if impossible := problems.count(EXCLUDED):
+        yield f"{impossible} impossible stereoisomer{'s' * (impossible > 1)} left out"
+    others = [problem for problem in problems if problem != EXCLUDED]
+    if others:
+        count = f"{len(others)} states left out, the first" if others[1:] else "1 state left out"
+        yield f"{count} for: {others[0]}"
 
 
 def _built(

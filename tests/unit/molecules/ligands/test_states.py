@@ -215,9 +215,9 @@ def test_states_that_cannot_be_are_reported() -> None:
         SETTINGS.model_copy(update={"protonate": False, "stereoisomers": 16}),
     )
     assert 2 <= len(found.states) < 16
-    assert "states left out, the first for: its stereocentres exclude each other" in found.note
+    assert "impossible stereoisomers left out" in found.note
     one = of("C1CC2CCC1C2N").note
-    assert one == "1 state left out for: its stereocentres exclude each other"
+    assert one == "1 impossible stereoisomer left out"
 
 
 def test_nitrogens_of_cryptands_are_not_compared() -> None:
