@@ -7,7 +7,7 @@ import gemmi
 import numpy as np
 
 from ligen_py.errors import InputError
-from ligen_py.molecules.receptor.selection import Selection
+from ligen_py.molecules.receptor.selection import Selection, in_sequence
 from ligen_py.molecules.receptor.structure import OTHER, read_atoms
 from ligen_py.molecules.residues import SAME_AS
 
@@ -28,9 +28,9 @@ class ProteinChain(NamedTuple):
 def protein_chains(path: Path) -> list[ProteinChain]:
     """The protein chains of a structure file's first model, in the order of their names.
 
-    Residues that the structure does not show are left out, so their neighbours stand side by side.
-    So is a free amino acid in HETATM records, which is a ligand. InputError where there is no
-    protein.
+    Residues stand as they are bound, and else as they are numbered. Those that the structure does
+    not show are left out, so their neighbours stand side by side. So is a free amino acid in HETATM
+    records, which is a ligand. InputError where there is no protein.
     """
     atoms = read_atoms(path)
     first = atoms.model == atoms.model.min()
@@ -39,9 +39,13 @@ def protein_chains(path: Path) -> list[ProteinChain]:
     selection.open = first & np.isin(atoms.name, ("C", "N")) & np.isfinite(atoms.xyz).all(axis=1)
     selection.connect()
     seen = (atoms.name == "CA") & first & selection.polymer[selection.residue]
+    shown = np.zeros(len(selection.places), bool)
+    shown[selection.residue[seen]] = True
     found: dict[str, dict[tuple[int, str], tuple[str, str]]] = {}
-    for row in np.flatnonzero(seen):
-        place = atoms.place[row]
+    for number, _ in in_sequence(selection, selection.open | seen):
+        place = selection.places[number]
+        if not shown[number]:
+            continue
         name = place.residue.removesuffix(OTHER)
         known = gemmi.find_tabulated_residue(SAME_AS.get(name, name))
         if known.is_amino_acid():

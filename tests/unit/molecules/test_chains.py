@@ -47,6 +47,17 @@ def test_a_free_amino_acid_is_no_residue_of_its_chain(tmp_path: Path) -> None:
     assert protein_chains(path)[0].sequence == "MSMKYWEE"
 
 
+def test_an_inserted_domain_stands_where_it_is_bound(tmp_path: Path) -> None:
+    """Its residues have numbers from 1001 on, as where a fusion protein helped to crystallise."""
+    path = tmp_path / "fused.pdb"
+    bound = (("MET", 1), ("SER", 2), ("TRP", 1001), ("TYR", 1002), ("LYS", 3), ("GLU", 4))
+    rows = [backbone("ATOM", name, number, 3.8 * at) for at, (name, number) in enumerate(bound)]
+    path.write_text("".join((*rows[:2], *rows[4:], *rows[2:4])))
+    (found,) = protein_chains(path)
+    assert found.sequence == "MSWYKE"
+    assert found.residues[2:4] == ["A/TRP/1001", "A/TYR/1002"]
+
+
 def test_a_structure_without_protein_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "ion.pdb"
     path.write_text("".join(PDB.splitlines(keepends=True)[3:4]) + "END\n")
