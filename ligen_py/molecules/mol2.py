@@ -5,7 +5,7 @@ aromatic bonds in pyrroles, pyridones and pyrones, and may leave hydrogens out.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, combinations, islice
 
 from rdkit import Chem
@@ -88,7 +88,7 @@ def _has_charge(mol: Chem.Mol | None, charges: dict[int, int]) -> bool:
 
 
 def _charged(text: str, charges: dict[int, int]) -> Chem.Mol | None:
-    """The molecule with the charges that are given, and hydrogens as they stand.
+    """The molecule with the charges that are given, and hydrogens as they stand if none is missing.
 
     Open Babel has the type O.co2 for every such oxygen; of these RDKit reads carboxylates alone.
     """
@@ -105,12 +105,41 @@ def _charged(text: str, charges: dict[int, int]) -> Chem.Mol | None:
             (end for end in ends if end.GetAtomicNum() == 8 and end.GetDegree() == 1), None
         )
         if oxygen and bond.GetBondType() == Chem.BondType.AROMATIC:
-            is_anion = oxygen.GetFormalCharge() < 0
-            bond.SetBondType(Chem.BondType.SINGLE if is_anion else Chem.BondType.DOUBLE)
+            other = bond.GetOtherAtom(oxygen)
+            is_single = oxygen.GetFormalCharge() < 0 or _is_carbonyl(other)  # an acid's second
+            bond.SetBondType(Chem.BondType.SINGLE if is_single else Chem.BondType.DOUBLE)
             bond.SetIsAromatic(False)
             oxygen.SetIsAromatic(False)
-            other = bond.GetOtherAtom(oxygen)
             other.SetIsAromatic(any(b.GetIsAromatic() for b in other.GetBonds()))
+    whole = _sanitised(Chem.Mol(mol))
+    if whole is None or _is_bare(whole) or any(map(_is_open, atoms_of(whole))):
+        return _filled(mol)
+    return whole
+
+
+def _is_carbonyl(atom: Chem.Atom) -> bool:
+    doubles = (bond.GetBondType() == Chem.BondType.DOUBLE for bond in atom.GetBonds())
+    return atom.GetAtomicNum() == 6 and any(doubles)
+
+
+def _is_open(atom: Chem.Atom) -> bool:
+    """Whether an atom has unpaired electrons that it has in no usual molecule."""
+    return atom.GetAtomicNum() in (6, 7) and atom.GetNumRadicalElectrons() > 0
+
+
+def _filled(drawn: Chem.Mol) -> Chem.Mol | None:
+    """The molecule with its charges and the hydrogens that it lacks, also those of pyrroles."""
+    for atom in atoms_of(drawn):
+        atom.SetNoImplicit(False)
+    atoms = [atom.GetIdx() for atom in atoms_of(drawn) if atom.GetIsAromatic()]
+    forms = (form for form in (_sanitised(Chem.Mol(drawn)),) if form)
+    mol = _most_aromatic(chain(forms, _anions(drawn)), atoms)
+    if mol is None:
+        return None
+    for atom, given in zip(atoms_of(mol), atoms_of(drawn), strict=True):
+        if atom.GetFormalCharge() != given.GetFormalCharge():
+            atom.SetFormalCharge(given.GetFormalCharge())
+            atom.SetNumExplicitHs(1)
     return _sanitised(mol)
 
 
@@ -132,13 +161,21 @@ def _aromatic(text: str, given: Chem.Mol | None) -> Chem.Mol | None:
     is_sure = given is not None and not matches(given, CATION)
     if is_sure and (not _is_bare(given) or _are_aromatic(given, atoms)):
         return given
-    forms = chain(_less_charged(drawn), () if given is None else (given,), _anions(drawn))
+    neutral = Chem.Mol(drawn)
+    for number in _charged_by_rdkit(drawn):
+        neutral.GetAtomWithIdx(number).SetFormalCharge(0)
+    forms = chain(_less_charged(drawn), () if given is None else (given,), _anions(neutral))
+    return _most_aromatic(forms, atoms) or next(_cations(drawn), None)
+
+
+def _most_aromatic(forms: Iterable[Chem.Mol], atoms: Sequence[int]) -> Chem.Mol | None:
+    """The first form in which some atoms are aromatic, else the first; None if there is none."""
     first = None
     for form in forms:
         if _are_aromatic(form, atoms):
             return form
         first = first or form
-    return first or next(_cations(drawn), None)
+    return first
 
 
 def _are_aromatic(mol: Chem.Mol, atoms: Sequence[int]) -> bool:
@@ -202,9 +239,6 @@ def _cations(drawn: Chem.Mol) -> Iterator[Chem.Mol]:
 
 def _anions(drawn: Chem.Mol) -> Iterator[Chem.Mol]:
     """Molecules in which azoles that lack a hydrogen are anions, the fewest of them first."""
-    neutral = Chem.Mol(drawn)
-    for number in _charged_by_rdkit(drawn):
-        neutral.GetAtomWithIdx(number).SetFormalCharge(0)
     atoms = [
         atom.GetIdx()
         for atom in atoms_of(drawn)
@@ -216,7 +250,7 @@ def _anions(drawn: Chem.Mol) -> Iterator[Chem.Mol]:
     atoms.sort(key=lambda number: not rings.IsAtomInRingOfSize(number, 5))
     ways = chain.from_iterable(combinations(atoms, 1 + count) for count in range(len(atoms)))
     for charged in islice(ways, MOST_WAYS):
-        form = Chem.Mol(neutral)
+        form = Chem.Mol(drawn)
         for number in charged:
             form.GetAtomWithIdx(number).SetFormalCharge(-1)
         if form := _sanitised(form):

@@ -136,6 +136,37 @@ def test_charges_that_are_listed_are_taken(smiles: str) -> None:
     assert Chem.MolToSmiles(Chem.RemoveHs(mol)) == Chem.CanonSmiles(smiles)
 
 
+@pytest.mark.parametrize(
+    "smiles",
+    [
+        "O=[N+]([O-])c1ccccc1", "CC(C)C(=O)Nc1ccc([N+](=O)[O-])cc1", "O=[N+]([O-])c1cc[nH]c1",
+        "Nc1cc[n+]([O-])cc1", "C[N+](C)(C)CCO", "CC(=O)Oc1cc(C[NH2+]C)ccc1",
+        "O=C([O-])CNc1nnn[n-]1", "O=[N+]([O-])c1ccc2[nH]cnc2c1", "CN=[N+]=[N-]",
+        "O=[N+]([O-])c1ncnc2[nH]cnc12",
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("hydrogens", ["polar", "none"])
+def test_missing_hydrogens_beside_listed_charges_are_implicit(smiles: str, hydrogens: str) -> None:
+    mol = read_mol2(with_charges(written(smiles, hydrogens), smiles))
+    assert mol is not None
+    assert not sum(atom.GetNumRadicalElectrons() for atom in mol.GetAtoms())
+    assert Chem.MolToInchi(mol) == Chem.MolToInchi(Chem.MolFromSmiles(smiles))
+
+
+def test_an_acid_of_aromatic_bonds_without_its_hydrogen() -> None:
+    """Open Babel writes it as a carboxylate, but lists no charge of it."""
+    smiles = "C[N+](C)(C)CC(=O)O"
+    text = with_charges(written(smiles, "none"), smiles)
+    for order, oxygen in (("2", 7), ("1", 8)):
+        text = text.replace(
+            f"\n{oxygen - 1} 6 {oxygen} {order}\n", f"\n{oxygen - 1} 6 {oxygen} ar\n"
+        )
+    assert text.count(" ar\n") == 2
+    mol = read_mol2(text)
+    assert mol is not None
+    assert Chem.MolToSmiles(mol) == smiles
+
+
 def test_a_carboxylate_of_aromatic_bonds_with_its_charge() -> None:
     smiles = "C[NH2+]CC(=O)[O-]"
     text = with_charges(written(smiles, "all"), smiles).replace(" O.2 ", " O.co2 ")
