@@ -29,6 +29,15 @@ COUNTS = re.compile(r"@<TRIPOS>MOLECULE[^\n]*\n[^\n]*\n\s*\d+[ \t]+(\d+)")
 CATION = "[#7,#8,#16;R;+1;!$(*[O-])]"
 """What RDKit makes of a nitrogen with three bonds, or an oxygen with two, if two are aromatic."""
 
+LACKING = "[$([N;D1;-,-2;!$(*~[+])]-,=[!#1]),$([N;-;D2;!$(*~[+]);!$(*-[*]=,#,:*)])]"
+"""What RDKit makes of amines and imines without their hydrogens; amides and azoles may be anions.
+
+A record may have other hydrogens: RDKit's RemoveHs leaves that of C=N-H.
+"""
+
+UNPAIRED = "[#7+v3]"
+"""What RDKit makes of guanidines (C.cat) that are neutral."""
+
 
 def read_mol2(text: str) -> Chem.Mol | None:
     """The molecule of a record, its hydrogens as atoms; None where RDKit cannot read all of it.
@@ -44,15 +53,19 @@ def read_mol2(text: str) -> Chem.Mol | None:
         charges = {int(atom) - 1: int(charge) for atom, charge in CHARGE.findall(section[1])}
         found = read_mol2(text)
         return found if _has_charge(found, charges) else _charged(text, charges)
-    mol = _aromatic(text, Chem.MolFromMol2Block(text, removeHs=False))
+    mol = Chem.MolFromMol2Block(text, removeHs=False)
+    if mol is not None and matches(mol, UNPAIRED):
+        mol = Chem.MolFromMol2Block(text, removeHs=False, cleanupSubstructures=False) or mol
+    mol = _aromatic(text, mol)
     if mol is None:
         return None
+    is_bare = _is_bare(mol) or bool(matches(mol, LACKING))
     carbons = (atom for atom in atoms_of(mol) if atom.GetAtomicNum() == 6)
-    if not _is_bare(mol) and not any(atom.GetNumRadicalElectrons() for atom in carbons):
+    if not is_bare and not any(atom.GetNumRadicalElectrons() for atom in carbons):
         return mol
     for carbon, _ in matches(mol, "[CD1]#[N+]"):  # an isonitrile
         mol.GetAtomWithIdx(carbon).SetFormalCharge(-1)
-    if _is_bare(mol):  # alcohols and amines are anions
+    if is_bare:  # alcohols and amines are anions
         for (number,) in matches(mol, "[-,-2;!$(*~[+])]"):
             atom = mol.GetAtomWithIdx(number)
             if atom.GetProp("_TriposAtomType") != "O.co2":

@@ -12,14 +12,15 @@ TYPES = {
     **{("O", "SP3"): "O.3", ("O", "SP2"): "O.2"},
 }
 
+TAKEN = {"none": "[#1]", "polar": "[#1;$([#1][#6])]", "imine": "[#1;!$([#1]N=C)]"}
+
 
 def written(smiles: str, hydrogens: str) -> str:
-    """A MOL2 record with "all" hydrogens, the "polar" ones or "none"; aromatic bonds are "ar"."""
+    """A MOL2 record with the hydrogens of `TAKEN` taken off, or "all"; aromatic bonds are "ar"."""
     mol = Chem.AddHs(Chem.MolFromSmiles(smiles))
     assert EmbedMolecule(mol, randomSeed=1) == 0
     if hydrogens != "all":
-        taken = "[#1]" if hydrogens == "none" else "[#1;$([#1][#6])]"
-        mol = Chem.DeleteSubstructs(mol, Chem.MolFromSmarts(taken))
+        mol = Chem.DeleteSubstructs(mol, Chem.MolFromSmarts(TAKEN[hydrogens]))
     atoms, xyz = list(mol.GetAtoms()), mol.GetConformer().GetPositions()
     lines = ["@<TRIPOS>MOLECULE", "x", f"{len(atoms)} {mol.GetNumBonds()}", "SMALL", "NO_CHARGES"]
     lines += ["", "@<TRIPOS>ATOM"]
@@ -86,6 +87,43 @@ def test_missing_hydrogens_are_implicit(smiles: str, hydrogens: str) -> None:
     mol = read_mol2(written(smiles, hydrogens))
     assert mol is not None
     assert Chem.MolToSmiles(Chem.RemoveHs(mol)) == Chem.CanonSmiles(smiles)
+
+
+@pytest.mark.parametrize(
+    "smiles",
+    [
+        "N=C(N)c1ccccc1", "N=C(N)NCCN", "CC(=N)CC(N)=O", "CC(=N)CCS(N)(=O)=O", "CC(=N)NN",
+        "N=C(N)c1cc[nH]c1", "CC(=N)CCN=[N+]=[N-]", "N=C(N)CNCCO",
+    ],
+)  # fmt: skip
+def test_nitrogens_lack_hydrogens_whether_or_not_others_have_some(smiles: str) -> None:
+    """RDKit's RemoveHs leaves the hydrogen of C=N-H, whose side it names, and no other."""
+    mol = read_mol2(written(smiles, "imine"))
+    assert mol is not None
+    assert Chem.CanonSmiles(Chem.MolToSmiles(Chem.RemoveAllHs(mol)), 0) == Chem.CanonSmiles(smiles)
+
+
+@pytest.mark.parametrize("smiles", ["CS(=O)(=O)[N-]c1ccccc1", "CC(=O)[N-]C(C)=O", "Cc1nn[n-]n1"])
+def test_nitrogens_that_are_anions_stay_so_without_hydrogens_of_carbons(smiles: str) -> None:
+    mol = read_mol2(written(smiles, "all"))
+    assert mol is not None
+    assert Chem.GetFormalCharge(mol) == -1
+    mol = read_mol2(written(f"{smiles}.NCCO", "polar"))
+    assert mol is not None
+    assert Chem.GetFormalCharge(mol) == -1
+
+
+@pytest.mark.parametrize("hydrogens", ["all", "polar"])
+@pytest.mark.parametrize("smiles", ["CC(C)NC(=N)Nc1ccccc1", "c1ccccc1N=C1NCCN1"])
+def test_guanidines_may_be_neutral(smiles: str, hydrogens: str) -> None:
+    """RDKit takes a carbon of type C.cat for a cation's; in Open Babel any guanidine has it."""
+    (carbon,) = Chem.MolFromSmiles(smiles).GetSubstructMatch(Chem.MolFromSmarts("[$(C(N)(N)=N)]"))
+    lines = written(smiles, hydrogens).splitlines()
+    row = lines.index("@<TRIPOS>ATOM") + 1 + carbon
+    lines[row] = lines[row].replace(" C.2 ", " C.cat ")
+    mol = read_mol2("\n".join(lines) + "\n")
+    assert mol is not None
+    assert Chem.CanonSmiles(Chem.MolToSmiles(Chem.RemoveAllHs(mol)), 0) == Chem.CanonSmiles(smiles)
 
 
 def test_other_names_of_types_are_known() -> None:
