@@ -12,6 +12,7 @@ from rdkit.Chem import rdMolAlign
 from rdkit.Geometry import Point3D
 
 from ligen_py.errors import InputError
+from ligen_py.molecules.mol2 import read_mol2
 from ligen_py.molecules.pdbqt_input import ligand_as_pdb
 from ligen_py.molecules.receptor.structure import read_text
 from ligen_py.molecules.stored import molecule_of, stored
@@ -141,7 +142,7 @@ def crystal_pose(crystal: Path, model: Chem.Mol | None) -> CrystalPose:
     Bond orders and charges of a crystal file are often wrong, those of a PDB file missing: they are
     taken from `model`, the heavy atoms of what was docked, where its skeleton is the crystal's.
 
-    Raises InputError where the file cannot be read.
+    Raises InputError where the file cannot be read, or has more bonds at an atom than can be.
     """
     mol = _read_crystal(crystal)
     for fragment in [] if model is None else _fragments(mol, model.GetNumAtoms()):
@@ -156,7 +157,14 @@ def crystal_pose(crystal: Path, model: Chem.Mol | None) -> CrystalPose:
     with rdBase.BlockLogs(), suppress(ValueError):
         Chem.SanitizeMol(chosen)
     chosen.UpdatePropertyCache(strict=False)
-    return _placed(chosen, chosen.GetConformer().GetPositions())
+    try:
+        with rdBase.BlockLogs():
+            return _placed(chosen, chosen.GetConformer().GetPositions())
+    except ValueError as error:
+        raise InputError(
+            f"{crystal}: the reference ligand is no molecule ({error}); correct its bonds and "
+            f"charges, or give it as an SDF file"
+        ) from error
 
 
 def _placed(heavy: Chem.Mol, xyz: np.ndarray) -> CrystalPose:
@@ -218,6 +226,8 @@ def _parse(kind: str, text: str, sanitize: bool) -> Chem.Mol | None:
     if kind in ("pdb", "ent"):
         return Chem.MolFromPDBBlock(text, sanitize=sanitize, removeHs=False)
     if kind == "mol2":
-        return Chem.MolFromMol2Block(text, sanitize=sanitize, removeHs=False)
+        if sanitize:
+            return read_mol2(text)
+        return Chem.MolFromMol2Block(text, sanitize=False, removeHs=False)
     block = text.partition("$$$$")[0]
     return Chem.MolFromMolBlock(block, sanitize=sanitize, removeHs=False, strictParsing=False)

@@ -10,7 +10,13 @@ from rdkit.Geometry import Point3D
 from spyrmsd.rmsd import symmrmsd
 
 from ligen_py.errors import InputError
-from ligen_py.molecules.export import TITLE_LENGTH, one_line, sdf_record, symmetric_rmsd
+from ligen_py.molecules.export import (
+    TITLE_LENGTH,
+    crystal_pose,
+    one_line,
+    sdf_record,
+    symmetric_rmsd,
+)
 from tests.placed import started
 from tests.stages.factory import prepared
 
@@ -183,3 +189,37 @@ def test_an_unreadable_crystal_is_a_sentence(
     with pytest.raises(InputError, match="does not exist"):
         symmetric_rmsd(binary, xyz, tmp_path / "none.sdf")
     assert capfd.readouterr().err == ""
+
+
+NITROMETHANE = """@<TRIPOS>MOLECULE
+nitromethane
+4 3
+SMALL
+GASTEIGER
+
+@<TRIPOS>ATOM
+1 C 1.0 0.1 0.0 C.3 1 UNL1 0.1
+2 N 2.5 0.1 0.0 N.pl3 1 UNL1 0.1
+3 O 3.1 1.1 0.1 O.2 1 UNL1 0.1
+4 O 3.1 -1.0 0.1 O.co2 1 UNL1 -0.5
+@<TRIPOS>UNITY_ATOM_ATTR
+2 1
+charge 1
+4 1
+charge -1
+@<TRIPOS>BOND
+1 1 2 1
+2 2 3 2
+3 2 4 1
+"""
+
+
+def test_a_crystal_pose_of_open_babels_mol2_has_its_charges(tmp_path: Path) -> None:
+    path = tmp_path / "crystal.mol2"
+    path.write_text(NITROMETHANE)
+    found = crystal_pose(path, None)
+    assert found.smiles == "C[N+](=O)[O-]"
+    assert len(found.xyz) == 7
+    path.write_text(NITROMETHANE.replace("1 1 2 1", "1 1 2 3"))
+    with pytest.raises(InputError, match=r"crystal\.mol2: .*[Vv]alence.*; correct its bonds"):
+        crystal_pose(path, None)
