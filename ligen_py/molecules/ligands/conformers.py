@@ -118,6 +118,17 @@ def has_impossible_bonds(mol: Chem.Mol) -> bool:
     return not _are_within(xyz[near] - xyz[far], BOND_LENGTHS).all()
 
 
+def are_in_one_point(mol: Chem.Mol) -> bool:
+    """Whether several atoms have one position, as where a file has no coordinates."""
+    several = mol.GetNumConformers() and mol.GetNumAtoms() > 1
+    return bool(several and not np.ptp(mol.GetConformer().GetPositions(), axis=0).any())
+
+
+def is_flat(mol: Chem.Mol) -> bool:
+    """Whether all atoms have nearly the same z."""
+    return bool(np.ptp(mol.GetConformer().GetPositions()[:, 2]) < FLAT)
+
+
 def has_misplaced_hydrogens(mol: Chem.Mol) -> bool:
     """Whether hydrogens with 3-D coordinates stand elsewhere than at their atoms.
 

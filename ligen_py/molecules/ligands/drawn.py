@@ -11,6 +11,7 @@ from rdkit import Chem, rdBase
 from ligen_py.molecules.elements import HALOGENS
 from ligen_py.molecules.graph import atoms_of, matches
 from ligen_py.molecules.library.reading import Record
+from ligen_py.molecules.ligands.conformers import are_in_one_point, is_flat
 from ligen_py.molecules.ligands.states import unmark_acids
 from ligen_py.molecules.ligands.unmarked_stereo import axes, hands
 from ligen_py.molecules.lists import USUAL
@@ -143,6 +144,7 @@ def molecule_of_record(record: Record, messages: list[str]) -> Chem.Mol:
             mol = Chem.MolFromMolBlock(_without_counts(record.text), removeHs=False)
         if mol is not None:
             _read_sides(mol)
+            _read_parities(mol)
     elif record.kind == "mol2":
         mol = read_mol2(record.text)
     else:
@@ -195,6 +197,24 @@ def _read_sides(mol: Chem.Mol) -> None:
         bond.SetBondDir(Chem.BondDir.NONE)
     Chem.DetectBondStereochemistry(mol)
     Chem.AssignStereochemistry(mol, cleanIt=True, force=True)
+
+
+def _read_parities(mol: Chem.Mol) -> None:
+    """Give centres the hand of the parity column, in place, where there are no coordinates."""
+    if are_in_one_point(mol):
+        Chem.AssignAtomChiralTagsFromMolParity(mol)
+        Chem.AssignStereochemistry(mol, cleanIt=True, force=True)
+
+
+def lost_stereo(mol: Chem.Mol, record: Record) -> str:
+    """Why the stereo that is open in a record may have been drawn, or an empty string."""
+    if record.kind == "smiles" or not mol.GetNumConformers():
+        return ""
+    if are_in_one_point(mol):
+        return "no coordinates, so stereo may be lost: it is left open"
+    if record.kind == "mol2" and is_flat(mol):
+        return "flat MOL2 without wedges, so stereo may be lost: it is left open"
+    return ""
 
 
 def _unmark_octahedra(mol: Chem.Mol) -> None:

@@ -38,6 +38,7 @@ from ligen_py.molecules.ligands.drawn import (
     has_open_axis,
     has_open_hand,
     is_atropisomer,
+    lost_stereo,
     molecule_of_record,
     require_supported,
     short,
@@ -63,6 +64,7 @@ from ligen_py.molecules.ligands.standardising import (
 from ligen_py.molecules.ligands.states import (
     inverted,
     open_fusions,
+    open_stereo,
     stereoisomers,
     tautomers,
     tetrahedral_carbons,
@@ -246,6 +248,8 @@ def _prepared(
             notes.append("hydrogens stood elsewhere than at their atoms; placed anew")
         elif not drawing and settings.embed != "always" and has_impossible_bonds(parent.mol):
             notes.append("coordinates had impossible bonds; made anew, check the stereo")
+        elif not drawing and (lost := lost_stereo(drawn, record)) and open_stereo(parent.mol):
+            notes.append(lost)
         its_smiles = written if drawing else smiles  # coordinates have one isomer of a group's
         states = yield from _states(parent.mol, drawing, its_smiles, settings, shapes, notes)
         yield None

@@ -22,6 +22,7 @@ from ligen_py.records.ledger import Reason
 from ligen_py.settings.parse import ParseSettings
 from tests.placed import started
 from tests.unit.molecules.ligands.test_states import SETTINGS, of, states
+from tests.unit.molecules.test_mol2 import written
 
 
 def conformers(smiles: str, limit: int, seed: int = 1) -> Chem.Mol:
@@ -329,3 +330,36 @@ def test_impossible_coordinates_are_made_anew_with_a_note(scale: float) -> None:
     found = prepare(Record(1, "x", Chem.MolToMolBlock(mol), "mol"), SETTINGS)
     assert found.note == "coordinates had impossible bonds; made anew, check the stereo"
     assert not has_misplaced_hydrogens(started(found.states[0].shape))
+
+
+@pytest.mark.parametrize("hydrogens", [False, True])
+def test_without_coordinates_centres_have_the_hand_of_the_parity_column(hydrogens: bool) -> None:
+    """As of Open Babel; 1 and 2 are the two hands."""
+    mol = Chem.MolFromSmiles("CC(N)C(=O)O")
+    mol = Chem.AddHs(mol) if hydrogens else mol
+    nowhere = Chem.Conformer(mol.GetNumAtoms())
+    nowhere.Set3D(False)
+    mol.AddConformer(nowhere)
+    lines = Chem.MolToMolBlock(mol).split("\n")
+    assert lines[5][39:42] == "  0"
+    found = {}
+    for parity in "012":
+        lines[5] = f"{lines[5][:39]}  {parity}{lines[5][42:]}"
+        found[parity] = prepare(Record(1, "x", "\n".join(lines), "mol"), SETTINGS)
+    assert found["1"].smiles == "C[C@@H](N)C(=O)O"
+    assert found["2"].smiles == "C[C@H](N)C(=O)O"
+    assert found["1"].note == found["2"].note == ""
+    assert found["0"].note == "no coordinates, so stereo may be lost: it is left open"
+
+
+def test_a_flat_mol2_has_no_centres_and_says_so() -> None:
+    text = written("C[C@H](N)C(=O)O", "none")
+    rows = text.splitlines()
+    for number, row in enumerate(rows):
+        if " LIG " in row:
+            rows[number] = " ".join([*row.split()[:4], "0.0", *row.split()[5:]])
+    found = prepare(Record(1, "x", "\n".join([*rows, ""]), "mol2"), SETTINGS)
+    assert found.smiles == "CC(N)C(=O)O"
+    assert found.note == "flat MOL2 without wedges, so stereo may be lost: it is left open"
+    found = prepare(Record(1, "x", written("c1ccccc1O", "none"), "mol2"), SETTINGS)
+    assert found.note == prepare(Record(1, "x", text, "mol2"), SETTINGS).note == ""
