@@ -35,32 +35,38 @@ def plain(name: str) -> str:
 def find(path: Path, names: Sequence[str], wanted: str) -> int:
     """The index of the wanted column, if needed regardless of upper and lower case.
 
-    Raises InputError that lists the columns if it does not exist.
+    Raises InputError if it does not exist, or more than once.
     """
     places = [i for i, name in enumerate(names) if name == wanted]
     places = places or [i for i, name in enumerate(names) if plain(name) == plain(wanted)]
-    if len(places) != 1:
+    if len(places) > 1:
+        raise InputError(
+            f"{path}: {len(places)} columns are called '{wanted}' ({_quoted(names, places)}); "
+            f"write the name as one of them does, or rename one in the file"
+        )
+    if not places:
         raise InputError(f"{path}: no column is called '{wanted}'; {_listed(names)}")
     return places[0]
 
 
 def find_smiles(path: Path, names: Sequence[str]) -> int:
-    """The column of the SMILES, by its name; InputError if none or several qualify."""
+    """The column of the SMILES, by its name; InputError if none or several qualify.
+
+    Of columns with one and the same name it is the first.
+    """
     known = [plain(name) for name in names]
-    for guess in SMILES_NAMES:
-        if guess in known:
-            return known.index(guess)
-    # PubChem writes IsomericSMILES.
-    together = [_together(name) for name in known]
-    for guess in map(_together, SMILES_NAMES):
-        if guess in together:
-            return together.index(guess)
-    places = [i for i, name in enumerate(known) if "smiles" in name]
-    if len(places) == 1:
+    together = [_together(name) for name in known]  # PubChem writes IsomericSMILES
+    guesses = [(known, guess) for guess in SMILES_NAMES]
+    guesses += [(together, _together(guess)) for guess in SMILES_NAMES]
+    found = ([i for i, name in enumerate(those) if name == guess] for those, guess in guesses)
+    places = next(filter(None, found), [i for i, name in enumerate(known) if "smiles" in name])
+    if len({names[i] for i in places}) == 1:
         return places[0]
     fault, way = "several columns may contain SMILES", ""
     if not places:
         fault, way = "no column is called after SMILES", ", by its number in a table without header"
+    else:
+        fault += f" ({_quoted(names, places)})"
     raise InputError(
         f"{path}: {fault}; name one with smiles_column{way}, or call it 'smiles' in the file; "
         f"{_listed(names)}"
@@ -86,6 +92,10 @@ def find_name(names: Sequence[str], smiles: int = -1) -> int:
 def _together(name: str) -> str:
     """A column's plain name without its joints, as in CatalogID."""
     return name.replace("_", "")
+
+
+def _quoted(names: Sequence[str], places: Sequence[int]) -> str:
+    return ", ".join(repr(names[place]) for place in places[:LISTED])
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -284,6 +284,15 @@ def test_two_columns_of_smiles_are_not_guessed_between(tmp_path: Path) -> None:
     path = written(tmp_path, "a.csv", "old smiles,new smiles\nC,CC\n")
     with pytest.raises(InputError, match="several columns may contain SMILES"):
         read(path)
+    path = written(tmp_path, "b.csv", "SMILES,Smiles,id\nC,CC,x\n")
+    several = (
+        r"several columns may contain SMILES \('SMILES', 'Smiles'\); name one with smiles_column"
+    )
+    with pytest.raises(InputError, match=several):
+        read(path)
+    assert [text for text, _, _ in read(path, smiles_column="Smiles")] == ["CC"]
+    with pytest.raises(InputError, match=r"2 columns are called 'smiles' \('SMILES', 'Smiles'\)"):
+        read(path, smiles_column="smiles")
 
 
 def test_a_carriage_return_within_a_row_hides_no_other(tmp_path: Path) -> None:
