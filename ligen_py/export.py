@@ -6,7 +6,8 @@ reference ligand, and scripts that show all of it in PyMOL (.pml) and ChimeraX (
 say becomes columns, and `{target}-network.sdf` has their poses; those of the energies stay where
 they are. What an earlier export has written of these targets, and this one does not, is deleted,
 but for a reference ligand whose source is gone; all other files in the folder are left alone. With
---pose any single pose is made again from its genotype and written as `{target}-pose.sdf`.
+--pose any single pose is made again from its genotype and written as `{target}-pose.sdf`, with
+--pdbqt as PDBQT, too.
 """
 
 import argparse
@@ -21,6 +22,7 @@ from ligen_py.engine.geometry import rebuild
 from ligen_py.errors import InputError
 from ligen_py.molecules.export import sdf_record
 from ligen_py.molecules.library.record import clean_name
+from ligen_py.molecules.pdbqt import ligand_pdbqt
 from ligen_py.records.ligands import LIGANDS
 from ligen_py.settings.export import ExportSettings
 from ligen_py.store.campaign.any_pose import find_poses
@@ -32,7 +34,7 @@ from ligen_py.store.campaign.manifest import Manifest
 from ligen_py.store.campaign.reader import CampaignReader, TargetReader, open_campaign
 from ligen_py.store.files.read import content_of
 from ligen_py.store.files.text import write_texts
-from ligen_py.target_files import Files, TargetFiles, write_apart
+from ligen_py.target_files import Files, Posed, TargetFiles, write_apart
 
 log = logging.getLogger("ligen_py")
 
@@ -79,7 +81,7 @@ def _stage(options: argparse.Namespace) -> None:
     campaign = options.file or options.campaign
     inputs = Inputs(campaign, options.manifest, networks=options.networks)
     if options.pose:
-        _write_pose(inputs, options.pose, options.output)
+        _write_pose(inputs, options.pose, options.output, settings.pdbqt)
         return
     names, manifest = run(inputs, settings, None, options.output)
     keep_lists(options.list, options.output, names, manifest)
@@ -125,11 +127,20 @@ def _needs_all(inputs: Inputs, settings: ExportSettings) -> bool:
     return inputs.manifest is not None or settings.poses > 1 or settings.pdbqt
 
 
-def _write_pose(inputs: Inputs, pose: Sequence[str], output: Path) -> None:
+def _write_pose(inputs: Inputs, pose: Sequence[str], output: Path, pdbqt: bool) -> None:
     with open_campaign(inputs.campaign) as campaign:
         name = campaign.target(pose[0]).name
-        write_texts(output, {f"{name}-pose.sdf": _any_pose(inputs, campaign, pose)})
-    log.info("wrote %s-pose.sdf into %s", name, output)
+        found = list(_any_pose(inputs, campaign, pose))
+    files: Files = {
+        f"{name}-pose.sdf": [
+            sdf_record(one.molecule, one.xyz, one.items["name"], one.items) for one in found
+        ]
+    }
+    for number, one in enumerate(found if pdbqt else (), start=1):
+        last = f"-{number}" if len(found) > 1 else ""
+        files[f"{name}-pose{last}.pdbqt"] = [ligand_pdbqt(one.molecule, one.xyz, one.items)]
+    write_texts(output, files)
+    log.info("wrote %s into %s", ", ".join(files), output)
 
 
 def _require_poses(path: Path, name: str, target: TargetReader, count: int) -> None:
@@ -140,8 +151,8 @@ def _require_poses(path: Path, name: str, target: TargetReader, count: int) -> N
         )
 
 
-def _any_pose(inputs: Inputs, campaign: CampaignReader, pose: Sequence[str]) -> Iterator[str]:
-    """The SDF records of the poses that --pose names, rebuilt from their genotypes."""
+def _any_pose(inputs: Inputs, campaign: CampaignReader, pose: Sequence[str]) -> Iterator[Posed]:
+    """The poses that --pose names, rebuilt from their genotypes."""
     target, ligand, restart = pose
     if not restart.isdecimal():
         raise InputError(f"--pose: restart {restart} is not a number from 0")
@@ -151,8 +162,7 @@ def _any_pose(inputs: Inputs, campaign: CampaignReader, pose: Sequence[str]) -> 
     ):
         with content_of(found.source, LIGANDS):
             (xyz,) = rebuild(*found.genotype)
-            record = sdf_record(found.molecule, xyz, found.items["name"], found.items)
-        yield record
+        yield Posed(found.molecule, xyz, found.items)
 
 
 if __name__ == "__main__":

@@ -637,6 +637,15 @@ def test_any_pose_is_the_one_that_was_scored(campaign: Path) -> None:
     assert float(mol.GetProp("xscore.total")) == MOLECULES[0].score
     assert (mol.GetProp("name"), mol.GetProp("restart")) == (NAMES[0], "20")
     assert mol.GetProp("pose") == "refined and scored"
+    assert not path.with_suffix(".pdbqt").exists()
+    assert run(campaign, "--pose", "a", NAMES[0], "20", "--pdbqt") == 0
+    assert run(campaign, "--pdbqt", "--count", "1") == 0
+    (one,) = (campaign.parent / "export/a-pdbqt").iterdir()
+    atoms, same = (
+        [line for line in text.splitlines() if line.startswith(("ATOM", "HETATM"))]
+        for text in (path.with_suffix(".pdbqt").read_text(), one.read_text())
+    )
+    assert atoms == same
     assert run(campaign, "--pose", "a", NAMES[0], "30") == 0
     assert block(path.read_text()) != block(best)
     (mol,) = Chem.SDMolSupplier(str(path))
@@ -657,7 +666,8 @@ def test_a_name_that_begins_with_a_dash_gets_a_blank_before_it(
 
 
 def test_ligands_of_one_name_are_all_reported(campaign: Path) -> None:
-    assert run(campaign, "--pose", "b", "same", "10") == 0
+    assert run(campaign, "--pose", "b", "same", "10", "--pdbqt") == 0
+    assert len(list((campaign.parent / "export").glob("b-pose-*.pdbqt"))) == 2
     mols = list(Chem.SDMolSupplier(str(campaign.parent / "export/b-pose.sdf")))
     assert [mol.GetProp("state") for mol in mols] == ["O=C1CCCN1", "c1ccc2[nH]ccc2c1"]
 
