@@ -15,6 +15,11 @@ from ligen_py.molecules.graph import atoms_of, matches
 MOST_WAYS = 64
 """Most ways of charging aromatic atoms that are tried."""
 
+HEAD = "@<TRIPOS>MOLECULE"
+
+COMMENT = re.compile(rf"({HEAD}[^\n]*\n[^\n]*\n)|^#[^\n]*(?:\n|$)", re.MULTILINE)
+"""A head with its title, which may start with #, or a comment, which RDKit takes for an atom."""
+
 CHARGES = re.compile(r"@<TRIPOS>UNITY_ATOM_ATTR[^\n]*\n([^@]*)")
 """Attributes of atoms, as Open Babel writes them; where there are any, RDKit charges no atom."""
 
@@ -47,7 +52,7 @@ def read_mol2(text: str) -> Chem.Mol | None:
     """
     if lost_bond(text):
         return None
-    text = text.replace(" S.O2 ", " S.o2 ")
+    text = _plain(text).replace(" S.O2 ", " S.o2 ")
     if section := CHARGES.search(text):
         text = CHARGES.sub("", text)
         charges = {int(atom) - 1: int(charge) for atom, charge in CHARGE.findall(section[1])}
@@ -79,9 +84,9 @@ def read_mol2(text: str) -> Chem.Mol | None:
 
 def lost_bond(text: str) -> str:
     """What is wrong with the bonds of a record that RDKit would leave out; else an empty string."""
+    text = _plain(text)
     section = BONDS.search(text)
-    lines = section[1].splitlines() if section else []
-    rows = [line.split() for line in lines if not line.startswith("#")]
+    rows = [line.split() for line in section[1].splitlines()] if section else []
     for words in rows:
         if len(words) > 3 and words[3] not in BOND_TYPES:
             known = ", ".join(BOND_TYPES)
@@ -91,6 +96,12 @@ def lost_bond(text: str) -> str:
     if count is None or int(count[1]) == found:
         return ""
     return f"the record has {found} bonds, but its third line says {count[1]}"
+
+
+def _plain(text: str) -> str:
+    """The first record without comments."""
+    text = COMMENT.sub(lambda found: found[1] or "", text)
+    return text[: text.find(HEAD, text.find(HEAD) + 1)] if text.count(HEAD) > 1 else text
 
 
 def _has_charge(mol: Chem.Mol | None, charges: dict[int, int]) -> bool:

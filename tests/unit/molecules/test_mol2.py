@@ -244,3 +244,24 @@ def test_bonds_beyond_the_number_in_the_head_are_said() -> None:
     few = text.replace("\n15 15\n", "\n15 14\n")
     assert lost_bond(few) == "the record has 15 bonds, but its third line says 14"
     assert read_mol2(few) is None
+
+
+def test_comments_are_left_out_wherever_they_stand() -> None:
+    smiles = "C[NH2+]CC(=O)[O-]"
+    text = with_charges(written(smiles, "all"), smiles).replace("\nx\n", "\n# title\n")
+    lines = text.splitlines()
+    said = "\n# by @ a program\n".join(["# first", *lines, ""])
+    said = said.replace("MOLECULE\n# by @ a program\n", "MOLECULE\n")
+    mol = read_mol2(said)
+    assert mol is not None
+    assert Chem.MolToSmiles(Chem.RemoveHs(mol)) == smiles
+    assert mol.GetProp("_Name") == "# title"
+    assert lost_bond(said) == ""
+
+
+def test_of_several_records_the_first_is_read() -> None:
+    """The charges are its own."""
+    ion = with_charges(written("C[NH3+]", "all"), "C[NH3+]")
+    mol = read_mol2(written("CCO", "all") + ion)
+    assert mol is not None
+    assert Chem.MolToSmiles(Chem.RemoveHs(mol)) == "CCO"
