@@ -214,7 +214,7 @@ def _read_crystal(path: Path) -> Chem.Mol:
         raise InputError(f"{path}: not a reference ligand; give an SDF, MOL2, PDB or PDBQT file")
     text = read_text(path)
     if kind == "pdbqt":
-        text, kind = ligand_as_pdb(text), "pdb"
+        text, kind = ligand_as_pdb(path, text), "pdb"
     with rdBase.BlockLogs():
         mol = _parse(kind, text, True) or _parse(kind, text, False)
     if mol is None or not mol.GetNumConformers():

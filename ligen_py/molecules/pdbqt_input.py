@@ -145,33 +145,46 @@ def as_pdb(path: Path, text: str) -> str:
                 f"{path}, line {number}: no partial charge in columns 67 to 76, so this is no "
                 "PDBQT; name a PDB file .pdb"
             )
-        element = _element(line[77:].strip())
+        word = _word(path, number, line)
+        element = _element(word)
         if not element.atomic_number:
             raise InputError(
-                f"{path}, line {number}: atom type '{line[77:].strip()}' stands for no element; "
-                "correct it, or give the PDB file"
+                f"{path}, line {number}: atom type '{word}' stands for no element; correct it, or "
+                "give the PDB file"
             )
         lines[number - 1] = f"{line[:66]:76}{element.name:>2}"
     return "\n".join(lines)
 
 
-def ligand_as_pdb(text: str) -> str:
+def ligand_as_pdb(path: Path, text: str) -> str:
     """The atoms and models of a ligand as PDB: elements in place of charges and types.
 
-    Without what is no atom, as where a macrocycle was opened.
+    Without what is no atom, as where a macrocycle was opened. InputError names the line whose
+    columns are shifted.
     """
     found = []
-    for line in split_lines(text):
+    for number, line in enumerate(split_lines(text), start=1):
         if line.startswith(("MODEL", "ENDMDL")):
             found.append(f"{line}\n")
         if not line.startswith(("ATOM", "HETATM")):
             continue
-        word = line[77:].strip()
+        word = _word(path, number, line)
         # A carbon at which a macrocycle was opened has a number: CG0.
         element = _element("C" if word[:2] == "CG" else word)
         if element.atomic_number:
             found.append(f"{line[:66]:76}{element.name:>2}\n")
     return "".join(found)
+
+
+def _word(path: Path, number: int, line: str) -> str:
+    """The atom type on a line; InputError where it, or the charge, is in another column."""
+    # OA from column 77 on would be read as A, a carbon.
+    if line[76:77].strip():
+        raise InputError(
+            f"{path}, line {number}: '{line[76]}' stands in column 77; PDBQT has charges up to "
+            "column 76 and types from column 78 on; move them there, or prepare the molecule again"
+        )
+    return line[77:].strip()
 
 
 def _element(word: str) -> gemmi.Element:
@@ -281,7 +294,7 @@ def _columns(
             )
         xyz.append(row)
         charges.append(charge)
-        types.append(_type(path, place + 1, line[77:].strip()))
+        types.append(_type(path, place + 1, _word(path, place + 1, line)))
     return np.array(xyz), np.array(charges), np.array(types, np.uint8)
 
 

@@ -312,7 +312,7 @@ def read_heavy_atoms(path: Path) -> np.ndarray:
         raise InputError(f"{path}: not a reference ligand; give an SDF, MOL2, PDB or PDBQT file")
     text = read_text(path)
     if kind == "pdbqt":
-        text = ligand_as_pdb(text)
+        text = ligand_as_pdb(path, text)
     if readers[kind] is _pdb_file:
         count_records(path, text)
     with rdBase.BlockLogs():

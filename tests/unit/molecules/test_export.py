@@ -142,6 +142,9 @@ def test_a_crystal_may_be_a_pdbqt_file(tmp_path: Path) -> None:
     path.write_text("\n".join(["MODEL 1", "ROOT", *atoms, "ENDROOT", "ENDMDL", ""]))
     xyz = mol.GetConformer().GetPositions().astype("f4")
     assert symmetric_rmsd(binary, xyz[None], path) == pytest.approx([0], abs=1e-2)
+    path.write_text("\n".join(row.replace(" OA", "OA") for row in ["ROOT", *atoms]))
+    with pytest.raises(InputError, match=r"crystal\.pdbqt, line \d: 'O' stands in column 77"):
+        symmetric_rmsd(binary, xyz[None], path)
 
 
 def test_salts_in_the_crystal_file_do_no_harm(tmp_path: Path) -> None:

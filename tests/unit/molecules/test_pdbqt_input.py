@@ -124,6 +124,16 @@ def retyped(word: str) -> Callable[[str], str]:
     return change
 
 
+def joined(text: str) -> str:
+    """The types of oxygens right-justified to column 78, as elements are in PDB."""
+    return re.sub(r"(?m) OA *$", "OA", text)
+
+
+def longer(text: str) -> str:
+    """The first charge with a digit more, which ends in column 77."""
+    return re.sub(r"(?m)^(ATOM.{62}.{10}) ", r"\g<1>1", text, count=1)
+
+
 def second_root(text: str) -> str:
     return text + text
 
@@ -184,6 +194,11 @@ BAD: list[tuple[Callable[[str], str], str]] = [
     (retyped("NS"), "no parameters"),
     (retyped("B"), "atom type 'B': boron has no parameters here; leave the ligand out"),
     (two_molecules, r"line 5: this atom is not connected with the first one; give one molecule"),
+    (
+        joined,
+        r"line \d+: 'O' stands in column 77; PDBQT has charges up to column 76 and types from",
+    ),
+    (longer, r"line \d+: '1' stands in column 77; PDBQT has charges up to column 76"),
     (retyped("Xx"), "atom type 'Xx' is unknown; there are: HD, C"),
     (retyped("Na"), "atom type 'Na': sodium has no parameters in AutoDock4; a nitrogen is NA"),
     (lambda text: text.replace("ROOT\n", "BEGIN_RES PHE A 1\nROOT\n", 1), "flexible-residue"),

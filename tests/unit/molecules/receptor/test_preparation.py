@@ -1160,6 +1160,7 @@ def test_a_receptor_as_pdbqt_is_that_of_its_pdb_file(tmp_path: Path, ligand_site
         ("BRANCH   1   2", "line 1: BRANCH belongs to a ligand; give the receptor"),
         ("BEGIN_RES ALA A   1", "line 1: flexible-residue docking is not supported"),
         (pdbqt(ALANINES[0], "W"), "line 1: atom type 'W' stands for no element"),
+        (pdbqt(ALANINES[0], "")[:76] + "OA", "line 1: 'O' stands in column 77; PDBQT has"),
         (pdbqt(ALANINES[0], "TZ"), "line 1: atom type 'TZ' stands for no element"),
         (ALANINES[0], "line 1: no partial charge in columns 67 to 76, so this is no PDBQT"),
     ],
