@@ -240,16 +240,16 @@ def _given_field(
     """The field of AutoGrid's maps for all ligands, and these maps."""
     from ligen_py.engine.genetic.given_field import GivenField
     from ligen_py.engine.refinement.maps import Grid
-    from ligen_py.molecules.autogrid import CHARGE, SOLVATION, read_maps
+    from ligen_py.molecules.autogrid import CHARGE, SOLVATION, folded, read_maps
     from ligen_py.molecules.pdbqt import type_name
     from ligen_py.records.functions.ad4 import Ad4Type
 
     types = [Ad4Type(kind) for kind in np.unique(together.type)]
     maps = read_maps(path, [type_name(kind) for kind in types])
-    by_name = {name.upper(): value for name, value in maps.values.items()}
+    by_name = {folded(name): value for name, value in maps.values.items()}
     grid = Grid(maps.origin.astype(np.float32), maps.spacing, maps.shape)
     given = {kind: by_name[kind.name] for kind in types}
-    common = by_name[CHARGE.upper()], by_name[SOLVATION.upper()]
+    common = by_name[folded(CHARGE)], by_name[folded(SOLVATION)]
     return GivenField(device, grid, *common, given), maps
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from ligen_py.errors import InputError
+from ligen_py.molecules.pdbqt_input import SODIUM
 
 CHARGE, SOLVATION = "e", "d"
 """Names of the maps that are no atom type's."""
@@ -44,6 +45,15 @@ class Autogrid:
     def origin(self) -> np.ndarray:
         """The first point, Angstrom."""
         return self.center - self.spacing * (np.array(self.shape) - 1) / 2
+
+
+def folded(name: str) -> str:
+    """A map's name in capitals, as files spell types in many ways; but sodium's is no nitrogen's.
+
+    >>> folded("Cl"), folded("na"), folded("Na"), folded("e")
+    ('CL', 'NA', 'Na', 'E')
+    """
+    return name if name == SODIUM else name.upper()
 
 
 def read_field(path: Path) -> tuple[dict[str, list[str]], dict[str, Path]]:
@@ -80,8 +90,9 @@ def read_field(path: Path) -> tuple[dict[str, list[str]], dict[str, Path]]:
             f"{', '.join(map(str, sorted(variables)))}; give each variable its label, or run "
             "AutoGrid again"
         )
-    for name in labels:
-        if labels.count(name) > 1:
+    kinds = [folded(name) for name in labels]
+    for name, kind in zip(labels, kinds, strict=True):
+        if kinds.count(kind) > 1:
             raise InputError(f"{path}: two variables have the label of {name}; remove one of them")
     files = {name: path.parent / variables[n] for n, name in enumerate(labels, start=1)}
     return words, files
@@ -89,9 +100,9 @@ def read_field(path: Path) -> tuple[dict[str, list[str]], dict[str, Path]]:
 
 def require(path: Path, files: Mapping[str, Path], types: Sequence[str]) -> None:
     """InputError where the maps of a .fld file lack `e`, `d` or one of some types."""
-    there = {name.upper() for name in files}
+    there = set(map(folded, files))
     for name in (CHARGE, SOLVATION, *types):
-        if name.upper() not in there:
+        if folded(name) not in there:
             raise InputError(
                 f"{path}: no map for atom type {name}; there are: {', '.join(sorted(files))}; run "
                 "AutoGrid with this type, too"
@@ -105,12 +116,12 @@ def read_maps(path: Path, types: Sequence[str] | None = None) -> Autogrid:
     """
     words, files = read_field(path)
     spacing, center, shape = _box(path, words)
-    wanted = None if types is None else {name.upper() for name in (*types, CHARGE, SOLVATION)}
+    wanted = None if types is None else set(map(folded, (*types, CHARGE, SOLVATION)))
     require(path, files, types or ())
     values = {
         name: _read_map(file, path, spacing, center, shape)
         for name, file in files.items()
-        if wanted is None or name.upper() in wanted
+        if wanted is None or folded(name) in wanted
     }
     receptor = " ".join(words.get("MACROMOLECULE", [])).encode(errors="replace").decode()
     return Autogrid(receptor, center, spacing, shape, values)

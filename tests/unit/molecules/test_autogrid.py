@@ -158,6 +158,7 @@ def test_labels_say_of_which_type_a_map_is(tmp_path: Path) -> None:
         ("variable 2 ", "variable 5 ", "'label=' do not belong to variables 1, 3, 4, 5"),
         ("variable 1 ", "variable one ", r"line 31: 'variable one file=.*' names no variable"),
         ("label=OA", "label=C", "two variables have the label of C"),
+        ("label=OA", "label=c", "two variables have the label of C"),
         ("label=Electrostatics", "label=Charges", "no map for atom type e"),
     ],
 )
@@ -168,6 +169,15 @@ def test_labels_that_belong_to_no_map_are_named(
     field.write_text(field.read_text().replace(old, new))
     with pytest.raises(InputError, match=words):
         read_maps(field)
+
+
+def test_sodium_is_no_nitrogen(tmp_path: Path) -> None:
+    field = written(tmp_path)
+    field.write_text(field.read_text().replace("label=OA", "label=Na"))
+    with pytest.raises(InputError, match="no map for atom type NA; there are: C, Na, d, e"):
+        read_maps(field, ["NA"])
+    field.write_text(field.read_text().replace("label=C-", "label=NA-"))
+    assert set(read_maps(field, ["NA"]).values) == {"NA", "d", "e"}
 
 
 def test_missing_maps_are_named(tmp_path: Path) -> None:
