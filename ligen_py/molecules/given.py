@@ -15,6 +15,9 @@ from ligen_py.molecules.library.record import smiles_record, split_smiles
 from ligen_py.molecules.ligands.standardising import smiles_with_groups
 from ligen_py.records.ledger import Reason
 
+CONTROL = "".join(map(chr, (*range(32), *range(127, 160), 0x2028, 0x2029)))
+"""Characters that end lines or show nothing."""
+
 Molecule = Chem.Mol
 """An RDKit molecule."""
 
@@ -83,8 +86,12 @@ def _is_missing(value: Any) -> bool:
 
 
 def _of_text(text: str) -> Given:
+    text = text.strip(f"{CONTROL} ")
     if has_lines(text):
         raise NoMoleculeError("a text of several lines; give a list of SMILES, or a file")
+    # As a blank it would end the SMILES, and what is left of it would be another molecule.
+    if found := set(CONTROL).difference("\t").intersection(text):
+        raise NoMoleculeError(f"a control character, {min(found)!a}, in the text; remove it")
     smiles, name = split_smiles(one_line(text))
     record = smiles_record(1, "", f"{smiles} {name}" if name.startswith("|") else smiles, "")
     if record.reason != Reason.NONE:

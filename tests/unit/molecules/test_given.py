@@ -20,6 +20,7 @@ def built(smiles: str) -> Chem.Mol:
     [
         ("CCO", Given("CCO", "CCO")),
         ("  CCO\tmy name ", Given("my name", "CCO")),
+        ("\x00CCO a\tb\x00\x1b\r\n", Given("a b", "CCO")),
         ("C[C@H](N)O |o1:1| two words", Given("two words", "C[C@H](N)O |o1:1|")),
     ],
 )
@@ -31,6 +32,13 @@ def test_smiles_with_and_without_names(value: str, expected: Given) -> None:
 def test_what_is_no_molecule_says_so(value: object) -> None:
     with pytest.raises(NoMoleculeError):
         given(value)
+
+
+@pytest.mark.parametrize("character", ["\x00", "\x0b", "\x1f", "\x7f", "\x85", "\u2028"])
+def test_a_control_character_makes_no_other_molecule(character: str) -> None:
+    for text in (f"CC{character}O", f"CCO a{character}b"):
+        with pytest.raises(NoMoleculeError, match=r"a control character, '\\[xu]\w+', in the text"):
+            given(text)
 
 
 def test_a_molecule_without_atoms_is_called_so() -> None:
