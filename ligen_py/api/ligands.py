@@ -1,6 +1,7 @@
 """What is docked: files as they are; molecules given one by one become files of their own."""
 
 import csv
+import errno
 import logging
 import re
 from collections.abc import Iterable, Mapping
@@ -26,6 +27,9 @@ log = logging.getLogger("ligen_py")
 
 MANY_FILES = 50
 """Files of ligands from which on a word is said of the time that each takes."""
+
+LONGEST = 40
+"""Characters of a text that a message quotes."""
 
 
 @dataclass(frozen=True)
@@ -123,12 +127,25 @@ def file_of(ligand: str | Path | Molecule | None) -> Path | None:
     named = isinstance(ligand, Path) or is_library_name(ligand)
     if not named and not _exists(path):
         return None
+    require_name("ligand", ligand)
     if path.is_dir():
         raise InputError(f"{path}: is a folder; give its files")
     if not path.exists():
         raise InputError(f"{path}: does not exist")
     format_of(path)
     return path
+
+
+def require_name(what: str, file: str | Path) -> None:
+    """InputError where a file is given as its text, or its name is longer than any can be."""
+    text = str(file)
+    try:
+        if Path(text).exists() or not (has_lines(text) or "\0" in text):
+            return
+    except OSError as error:
+        if error.errno != errno.ENAMETOOLONG:
+            raise
+    raise InputError(f"{what}: give the file's name, not its text, {text[:LONGEST]!r} ...")
 
 
 def _exists(path: Path) -> bool:

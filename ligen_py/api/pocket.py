@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ligen_py.api.ligands import plain_name
+from ligen_py.api.ligands import plain_name, require_name
 from ligen_py.campaign.names import CONTROL, LONGEST_NAME
 from ligen_py.chain import STAGES
 from ligen_py.errors import InputError, close_to
@@ -114,6 +114,9 @@ class Pocket:
         """
         if not isinstance(receptor, str | Path):
             raise InputError(f"receptor: give a structure file, not {receptor!r}")
+        for what, file in (("receptor", receptor), ("site", site), ("autobox", autobox)):
+            if isinstance(file, str | Path):
+                require_name(what, file)
         ways = {
             "site": site, "center": center, "autobox": autobox, "residues": residues or None,
             "cavity": cavity,

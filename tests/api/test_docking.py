@@ -229,6 +229,8 @@ def _refusal(pocket: Pocket) -> str:
     ("ligands", "sentence"),
     [
         ("nothing.sdf", "nothing.sdf: does not exist"),
+        ("C" * 5000 + ".smi", "^ligand: give the file's name, not its text, 'C{40}' ...$"),
+        ("CCO\nCCN.smi", r"^ligand: give the file's name, not its text, 'CCO.nCCN.smi' ...$"),
         (Path("nothing"), "nothing: does not exist"),
         (Path(__file__), "format unknown"),
         (Path(__file__).parent, "is a folder; give its files"),

@@ -127,6 +127,9 @@ def test_the_prepared_receptor_is_a_pdb_with_hydrogens(pocket: Pocket, tmp_path:
         ({"site": REFERENCE, "center": (1, 2, 3)}, "not site and center"),
         ({"site": "nothing.sdf"}, "nothing.sdf: does not exist"),
         ({"site": "XYZ"}, "no residue is called XYZ; there is no file XYZ, either"),
+        ({"site": REFERENCE.read_text()}, "^site: give the file's name, not its text, 'TQ3.n "),
+        ({"autobox": REFERENCE.read_text()}, "^autobox: give the file's name, not its text, 'TQ3"),
+        ({"site": "C" * 5000}, "^site: give the file's name, not its text, 'C{40}' ...$"),
         ({"site": Chem.Mol()}, "^site: a molecule without atoms$"),
         ({"site": 5}, "^site: give a reference ligand, as a file or an RDKit molecule, not 5$"),
         ({"site": ""}, "^site: give a reference ligand, as a file or an RDKit molecule, not ''$"),
@@ -154,5 +157,8 @@ def test_what_is_wrong_is_a_sentence(given: dict[str, Any], sentence: str) -> No
 def test_a_receptor_that_is_none_is_a_sentence(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"gone\.pdb: does not exist"):
         Pocket.from_pdb(tmp_path / "gone.pdb", center=(0, 0, 0))
+    for text in (PROTEIN.read_text(), "ATOM\nATOM\n", "a\0.pdb", "a" * 300):
+        with pytest.raises(InputError, match=r"^receptor: give the file's name, not its text, '"):
+            Pocket.from_pdb(text, center=(0, 0, 0))
     with pytest.raises(InputError, match="contains no atoms"):
         Pocket.from_pdb(REFERENCE, center=(0, 0, 0))
