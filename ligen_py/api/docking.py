@@ -257,7 +257,9 @@ def _sections(
         raise InputError(f"settings: give sections by name, not {settings!r}")
     for name, keys in (settings or {}).items():
         if name not in known:
-            raise InputError(f"settings: unknown section '{name}'{close_to(name, known)}")
+            other = "; effort 'exhaustive' searches by lga, the others by dock"
+            why = other if name in ("dock", "lga") else close_to(name, known)
+            raise InputError(f"settings: unknown section '{name}'{why}")
         if not isinstance(keys, Mapping):
             raise InputError(f"settings: {name}: give its keys with values, not {keys!r}")
         if name == "aggregate" and "top_poses" in keys:

@@ -253,8 +253,10 @@ def test_settings_are_those_of_a_config(pocket: Pocket) -> None:
     for unused in ("networks", "lga", "export", "pocket"):
         with pytest.raises(InputError, match=f"unknown section '{unused}'"):
             dock(pocket, "C", settings={unused: {}})
-    with pytest.raises(InputError, match="unknown section 'dock'"):
-        dock(pocket, "C", effort="exhaustive", settings={"dock": {}})
+    by = "effort 'exhaustive' searches by lga, the others by dock$"
+    for effort, unused in (("exhaustive", "dock"), ("standard", "lga")):
+        with pytest.raises(InputError, match=f"unknown section '{unused}'; {by}"):
+            dock(pocket, "C", effort=effort, settings={unused: {}})
     for given in ({"ph": 20}, {"seed": -1}, {"poses": 0}):
         with pytest.raises(InputError, match=f"^dock: {next(iter(given))}: give [^;]*; [^;]*$"):
             dock(pocket, "C", **given)
