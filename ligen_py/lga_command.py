@@ -22,7 +22,14 @@ import numpy as np
 
 from ligen_py import cli
 from ligen_py.errors import InputError, UsageError
-from ligen_py.lga_flags import add_search, file_name, log_or_none, settings_of, two_dashes
+from ligen_py.lga_flags import (
+    add_search,
+    file_name,
+    log_or_none,
+    maps_name,
+    settings_of,
+    two_dashes,
+)
 from ligen_py.settings.lga import LgaSettings
 
 if TYPE_CHECKING:
@@ -84,7 +91,7 @@ def _parser() -> argparse.ArgumentParser:
         f"{LgaSettings().spacing} A (default: {' '.join(map(str, SIDES))})",
     )  # fmt: skip
     box.add_argument(
-        "--write-maps", metavar="NAME", type=file_name,
+        "--write-maps", metavar="NAME", type=maps_name,
         help="also write the maps as AutoGrid's NAME.maps.fld ...",
     )  # fmt: skip
     add_search(parser)

@@ -2,6 +2,7 @@
 
 import argparse
 import logging
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -174,15 +175,20 @@ def _job(
     """Where the poses and the docking log of a ligand go, whose name others may share."""
     place, ending = options.resnam, ".pdbqt"
     if given.result:
-        name = Path(given.result.removesuffix(".dlg"))
+        name = Path(_bare(given.result))
     elif not place:  # AutoDock-GPU's name of the log; the poses' must not be the ligand's
         name, ending = ligand.path.with_name(ligand.name), "_out.pdbqt"
     elif alone and not place.endswith("/"):
-        name = Path(place.removesuffix(".dlg"))
+        name = Path(_bare(place))
     else:
         name = Path(place) / ligand.name
     title = shown(name if shared else ligand.name)
     return Job(ligand, Path(f"{name}{ending}"), Path(f"{name}.dlg"), title)
+
+
+def _bare(name: str) -> str:
+    """A name of results without the ending that one of the two files gets anyway."""
+    return re.sub(r"\.(dlg|pdbqt)$", "", name)
 
 
 def _warn_merged(paths: Sequence[Path]) -> None:

@@ -189,6 +189,11 @@ def file_name(text: str) -> str:
     return text
 
 
+def maps_name(text: str) -> str:
+    """Type of --write-maps: a name, or that of the field file."""
+    return file_name(text.removesuffix(".maps.fld"))
+
+
 def log_or_none(text: str) -> int:
     """Type of --dlgoutput, whose short form is also taken for that of --device."""
     if text not in ("0", "1"):

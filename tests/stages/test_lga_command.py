@@ -326,7 +326,7 @@ def test_a_receptor_of_a_list_that_cannot_be_used_does_not_stop_the_others(
     assert [name for name in "abc" if (folder / f"{name}.dlg").is_file()] == ["c"]
 
 
-def test_endings_in_a_list_may_be_in_capitals_and_names_have_that_of_a_log(
+def test_endings_in_a_list_may_be_in_capitals_and_names_have_that_of_a_result(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(folder)
@@ -334,7 +334,8 @@ def test_endings_in_a_list_may_be_in_capitals_and_names_have_that_of_a_log(
     shutil.copy("lig.pdbqt", "UP.PDBQT")
     assert lga_command.main(listed(folder, "UP.MAPS.FLD", "UP.PDBQT", "up-one.dlg")) == 0
     dock(folder, "up-two.dlg")
-    for name in ("up-one", "up-two"):
+    dock(folder, "up-three.pdbqt")
+    for name in ("up-one", "up-two", "up-three"):
         assert sorted(path.suffix for path in folder.glob(f"{name}*")) == [".dlg", ".pdbqt"]
         assert Path(f"{name}.dlg").is_file()
 
@@ -515,7 +516,9 @@ def test_no_input_is_replaced_and_nothing_is_searched_for_what_cannot_be_written
             "prepared.pdbqt: is a prepared molecule, and would be replaced; name another by --res",
         ),
         (taken, "rec.pdbqt: is an input"),
+        ([*words, "--resnam", "lig.pdbqt"], "lig.pdbqt: is an input, and would be replaced; name"),
         ([*words, "--resnam", "x", "--write-maps", "rec"], "another by --write-maps"),
+        ([*words, "--resnam", "x", "--write-maps", "rec.maps.fld"], "another by --write-maps"),
         (
             [*other, "--write-maps", "rec"],
             "map: is an input, and would be replaced; name another by --write-maps",
