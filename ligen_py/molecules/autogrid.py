@@ -158,6 +158,10 @@ def _read_map(
     packed = path.with_name(f"{path.name}.gz")
     if not path.exists() and packed.is_file():
         raise InputError(f"{packed}: is compressed; unpack the maps that {field.name} names")
+    if path.is_dir():
+        raise InputError(
+            f"{path}: is a folder, but {field.name} names it as a map; correct it there"
+        )
     if not path.is_file():
         raise InputError(f"{path}: does not exist, but {field.name} names it; run AutoGrid again")
     # The receptor's name may be in any encoding.

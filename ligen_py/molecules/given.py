@@ -8,6 +8,7 @@ from numbers import Real
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 from rdkit import Chem, rdBase
 
 from ligen_py.molecules.export import one_line, sdf_text
@@ -72,6 +73,8 @@ def given(value: Any) -> Given:
         raise NoMoleculeError("a molecule without atoms")
     try:
         return _of_molecule(value)
+    except NoMoleculeError:
+        raise
     except (RuntimeError, ValueError) as error:
         raise NoMoleculeError(f"RDKit cannot write it: {one_line(str(error))}") from error
 
@@ -108,6 +111,8 @@ def _of_molecule(mol: Chem.Mol) -> Given:
     placed = [one for one in mol.GetConformers() if one.Is3D() and one.GetPositions()[:, 2].any()]
     if not placed:
         return Given(name or smiles, _with_groups(mol, smiles), items=items)
+    if not np.isfinite(placed[0].GetPositions()).all():
+        raise NoMoleculeError("coordinates that are no numbers; make them anew, or remove them")
     # Without properties: RDKit writes some into the head of a block as they are.
     shown = Chem.Mol(mol.ToBinary(int(Chem.PropertyPickleOptions.NoProps)))
     for other in [one.GetId() for one in mol.GetConformers() if one.GetId() != placed[0].GetId()]:

@@ -191,6 +191,9 @@ def test_missing_maps_are_named(tmp_path: Path) -> None:
     (tmp_path / "protein.C.map.gz").write_bytes(b"")
     with pytest.raises(InputError, match=r"protein\.C\.map\.gz: is compressed; unpack the maps"):
         read_maps(field, ["C"])
+    (tmp_path / "protein.C.map").mkdir()
+    with pytest.raises(InputError, match=r"protein\.C\.map: is a folder, but protein\.maps\.fld"):
+        read_maps(field, ["C"])
     field.write_text("no field\n")
     with pytest.raises(InputError, match="no field file of AutoGrid"):
         read_maps(field)

@@ -103,6 +103,14 @@ def test_the_first_conformer_with_depth_is_taken() -> None:
     assert again.GetConformer().GetPositions() == pytest.approx(places, abs=1e-4)
 
 
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_coordinates_are_numbers(value: float) -> None:
+    mol = built("CCO")
+    mol.GetConformer().SetAtomPosition(1, (0.0, 0.0, value))
+    with pytest.raises(NoMoleculeError, match=r"^coordinates that are no numbers"):
+        given(mol)
+
+
 def test_records_stand_at_their_lines(tmp_path: Path) -> None:
     path, lines = write_library([given("CCO a"), given("CC b")], tmp_path / "x")
     assert path.read_text().splitlines() == ["smiles,name", "CCO,a", "CC,b"]
