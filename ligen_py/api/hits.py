@@ -74,7 +74,7 @@ class Hit:
     state: str
     """Canonical SMILES of the protonation state, tautomer and stereoisomer that was docked best."""
     states: int
-    """How many were docked."""
+    """How many states and ring shapes were docked."""
     note: str
     """What was removed, chosen or excluded, in words."""
     others: list[str] = field(hash=False)

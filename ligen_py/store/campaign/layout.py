@@ -51,7 +51,9 @@ class Scored(Record):
         doc="ranking score, larger is better: score of the best pose of the best state, or minus "
         "the mean of the ranks by all functions (`rank_by` of `aggregate`: consensus)",
     )
-    states: np.ndarray = column("i4", "row", doc="states of the molecule that were docked")
+    states: np.ndarray = column(
+        "i4", "row", doc="ligands of the molecule that were docked: states, each in its ring shapes"
+    )
     poses: np.ndarray = column("i4", "row", doc="poses kept of the best state")
     restart: np.ndarray = column("i4", "row", doc="restart that made the best pose")
     heavy: np.ndarray = column("i4", "row", doc="heavy atoms of the best state")
