@@ -169,7 +169,9 @@ def add_settings(group: Any, settings: "type[Section]") -> None:
         if isinstance(default, tuple):
             default = " ".join(str(item) for item in default)
         shown = "" if default in (None, "") else f" (default: {default})"
-        group.add_argument(flag(settings, name), help=f"{field.description}{shown}", **options)
+        form = "; as JSON" if get_origin(kind) is dict else ""
+        words = f"{field.description}{form}{shown}"
+        group.add_argument(flag(settings, name), help=words, **options)
 
 
 def _kind(annotation: Any) -> tuple[Any, int | str | None]:

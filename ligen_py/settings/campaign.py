@@ -287,7 +287,8 @@ class Campaign(Method):
     def _something_to_do(self) -> Self:
         if bool(self.targets) != bool(self.libraries):
             missing = "libraries" if self.targets else "targets"
-            raise ValueError(f"key '{missing}' names none; libraries are docked into targets")
+            none = "names none" if missing in self.model_fields_set else "is missing"
+            raise ValueError(f"key '{missing}' {none}; libraries are docked into targets")
         if not self.targets and not any(getattr(self, search) for search in SEARCHES):
             raise ValueError(
                 "give 'targets' and 'libraries', or 'homologs', 'offtargets' or 'guides'"

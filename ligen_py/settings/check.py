@@ -104,6 +104,8 @@ def _sentence(
     if isinstance(given, dict) or not keys:
         value = ""
     meaning = f"; it is: {field.description}" if field is not None and field.description else ""
+    if meaning and name is not _key and _has_names(field.annotation):
+        meaning += "; as JSON"
     start = f"{'' if number is None else f'item {number + 1} of '}{name(path)}: " if path else ""
     return f"{start}{wanted}{value}{meaning}"
 

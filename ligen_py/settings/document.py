@@ -105,9 +105,11 @@ def _lines(path: Path, node: yaml.Node, above: Keys, seen: set[int]) -> Iterator
             )
         first[key.value] = line
         if key.tag != TEXT:  # each key is a word, or a name that the user gives
+            is_end = node.flow_style and key.tag in NUMBERS and value.value == ""  # {ph: 7,4}
+            comma = ", or is a decimal comma meant as a point?" if is_end else ""
             raise InputError(
                 f"{path}: line {line}: key '{name}': YAML reads this as a number, a date, a truth "
-                "value or nothing; write it in quotes"
+                f"value or nothing; write it in quotes{comma}"
             )
         yield (*above, key.value), line
         yield from _lines(path, value, (*above, key.value), seen)

@@ -71,15 +71,14 @@ class ParseSettings(Section):
     )
     properties: dict[Property, tuple[float, float]] = Field(
         default_factory=dict,
-        description="lowest and highest value of properties; on the command line as JSON",
+        description="lowest and highest value of properties",
     )
     alerts: tuple[Literal["pains", "brenk", "nih", "zinc"], ...] = Field(
         (), description="catalogues of structural alerts; molecules with one are rejected"
     )
     exclude: dict[str, str] = Field(
         default_factory=dict,
-        description="names and SMARTS of patterns; molecules with one are rejected; on the "
-        "command line as JSON",
+        description="names and SMARTS of patterns; molecules with one are rejected",
     )
 
     _mappings = field_validator("properties", "exclude", mode="before")(from_json)

@@ -85,7 +85,7 @@ class Structure(Section):
     cofactors: dict[str, str] = Field(
         default_factory=dict,
         description="residue names and SMILES, or files (SDF, MOL, MOL2), with their charges, of "
-        "cofactors that are not in the table; on the command line as JSON",
+        "cofactors that are not in the table",
     )
 
     _mapping = field_validator("cofactors", mode="before")(from_json)

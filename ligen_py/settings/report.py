@@ -22,7 +22,7 @@ class ReportSettings(Section):
     )
     groups: dict[Name, tuple[str, ...]] = Field(
         default_factory=dict,
-        description="groups of molecule names whose ranks are listed; on the command line as JSON",
+        description="groups of molecule names whose ranks are listed",
     )
 
     _groups = field_validator("groups", mode="before")(from_json)

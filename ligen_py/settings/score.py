@@ -60,7 +60,7 @@ class ScoreSettings(Section):
     pose_weights: dict[FunctionName, Weight] = Field(
         {"vina": 1.0, "ad4": 0.5, "gnina": 2.0},
         description="weights of the functions' energies in the choice of a ligand's pose, and in "
-        "its score; of gnina's logit in the choice alone, in kcal/mol; on the command line as JSON",
+        "its score; of gnina's logit in the choice alone, in kcal/mol",
     )
 
     _weights = field_validator("pose_weights", mode="before")(from_json)

@@ -893,7 +893,8 @@ def test_what_a_search_of_a_genome_lacks(
     ("given", "words"),
     [
         ({}, "give 'targets' and 'libraries', or 'homologs', 'offtargets' or 'guides'"),
-        ({"libraries": {"lib": {"file": "lib.smi"}}}, "key 'targets' names none"),
+        ({"libraries": {"lib": {"file": "lib.smi"}}}, "c.yaml: key 'targets' is missing; libr"),
+        ({"libraries": {"lib": {"file": "lib.smi"}}, "targets": {}}, "key 'targets' names none"),
         (searches(target="b"), "give either 'query' or 'target'"),
         (searches(target="b", query=None), "key 'homologs.s.target': 'b' is none of the targets"),
         (searches(query="no.fa"), "key 'homologs.s.query': .*no.fa does not exist"),

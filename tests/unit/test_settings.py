@@ -13,6 +13,7 @@ from ligen_py.settings.dock import DockSettings
 from ligen_py.settings.flags import flags
 from ligen_py.settings.lga import LgaSettings
 from ligen_py.settings.networks import NetworksSettings
+from ligen_py.settings.parse import ParseSettings
 from ligen_py.settings.pocket import Site, Structure
 from ligen_py.settings.refine import RefineSettings
 from ligen_py.settings.report import ReportSettings
@@ -221,7 +222,7 @@ def site(**keys: object) -> dict[str, object]:
         (changed(score=5), "key 'score'"),
         (changed(effort="draft", score={"functions": None}), "key 'score.functions'"),
         (changed(effort="thorough", score={"functions": 5}), "key 'score.functions'"),
-        (changed(libraries={}), "key 'libraries'"),
+        (changed(libraries={}), "key 'libraries' names none"),
         (changed(libraries={"a/b": {"file": "x"}}), "a/b"),
         (changed(targets={"t": {"receptor": "r.pdb"}}), "give either 'site' or 'sites'"),
         (
@@ -339,6 +340,11 @@ dock:
         ),
         ("  t:", "  no:", "line 2: key 'targets.no': YAML reads this as a number, a date, a truth"),
         ("dock:", "5: x\ndock:", "line 8: key '5': YAML reads this as a number"),
+        (
+            "dock:",
+            "pocket: {ph: 7,4}\ndock:",
+            "or nothing; write it in quotes, or is a decimal comma meant as a point?",
+        ),
         ("num_restart: 8", "num_restart: yes", "give a whole number (given: True)"),
         ("num_restart: 8", "bump_tolerance: on", "give a number (given: True)"),
         ("file: l.smi", "chunks: yes", "give a whole number (given: True)"),
@@ -377,6 +383,19 @@ def test_a_bad_flag_is_named_as_it_is_typed() -> None:
         InputError, match=r"give one of --ligand, --ligand-name, --residues, --center"
     ):
         cli.settings_from(Site, parser.parse_args([]))
+
+
+def test_json_is_asked_for_in_flags_alone(tmp_path: Path) -> None:
+    path = tmp_path / "c.yaml"
+    path.write_text(FILE.replace("[1, 2]", "[1, 2, 3]") + "parse: {properties: 3}\n")
+    with pytest.raises(InputError, match=r"\(given: 3\); it is: lowest and .* of properties$"):
+        settings_in(path)
+    parser = cli.parser("stage", None, ParseSettings)
+    with pytest.raises(InputError, match=r"--properties: .* value of properties; as JSON$"):
+        cli.settings_from(ParseSettings, parser.parse_args(["--properties", "3"]))
+    assert "lowest and highest value of properties; as JSON" in " ".join(
+        parser.format_help().split()
+    )
 
 
 def test_a_list_may_stand_in_several_flags() -> None:
