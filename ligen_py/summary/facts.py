@@ -446,13 +446,17 @@ def _group(target: TargetReader, scores: np.ndarray, group: str, names: Sequence
         Member(readable(name), int(found.rank[i]), float(found.scored.score[i]), "")
         for name, i in sorted(named, key=lambda pair: (pair[1], pair[0]))
     ]
-    for name in sorted(wanted - {name for name, _ in named}):
+    missing = wanted - {name for name, _ in named}
+    meant = target.other_cases(missing.difference(map(str, left.name)))
+    for name in sorted(missing):
         notes = [
             f"{Status(status).name.lower()}: {readable(detail)}"
             for status, detail, other in zip(left.status, left.detail, left.name, strict=True)
             if other == name
         ]
         note = notes[0] if notes else "not in a library"
+        if name in meant:
+            note += f" under this name; did you mean {readable(meant[name])}?"
         members.append(Member(readable(name), None, None, note))
     measured = enrichment(scores, found.scored.score, found.rank)
     if measured is not None:

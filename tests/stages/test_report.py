@@ -228,7 +228,7 @@ def test_groups_are_told_as_measured(campaign: Path, capsys: pytest.CaptureFixtu
     groups = {
         "good": ["m1", "m2", "m4", "m5", "m20"],
         "bad": ["m18", "m19", "m20", "unread", "unscored", "nobody"],
-        "none": ["nobody"],
+        "none": ["nobody", "M4", "UNREAD"],
     }
     assert run(campaign, "--groups", json.dumps(groups), "--top", "3") == 0
     said = capsys.readouterr().out
@@ -252,6 +252,8 @@ def test_groups_are_told_as_measured(campaign: Path, capsys: pytest.CaptureFixtu
     assert "unread (failed: SMILES Parse Error" in said
     assert "unscored (failed: no pose has a finite score)" in said
     assert "nobody (not in a library)" in said
+    assert "M4 (not in a library under this name; did you mean m4?)" in said
+    assert "UNREAD (not in a library under this name; did you mean unread?)" in said
     assert "nothing to compare" in said
     page = (campaign.parent / "report.html").read_text(encoding="utf-8")
     assert f"By one property alone: {line}. The range" in " ".join(page.split())

@@ -148,6 +148,18 @@ class TargetReader:
         """Records that are not ranked and whose name is one of `names`."""
         return self._left(self._find("left", names))
 
+    def other_cases(self, names: frozenset[str]) -> dict[str, str]:
+        """Name -> that of a record from which it differs in upper and lower case alone."""
+        wanted = {name.casefold() for name in names}
+        found: dict[str, str] = {}
+        for group in ("scored", "left") if names else ():
+            dataset = self._group[group]["name"]
+            for start in range(0, len(dataset), BLOCK):
+                for name in text_rows(dataset, slice(start, start + BLOCK)):
+                    if name.casefold() in wanted:
+                        found.setdefault(name.casefold(), name)
+        return {name: found[name.casefold()] for name in names if name.casefold() in found}
+
     def left(self, count: int | None = None) -> Left:
         """The first `count` records that are not ranked, or every one."""
         return self._left(slice(count))
