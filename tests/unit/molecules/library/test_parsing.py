@@ -10,7 +10,7 @@ import pytest
 from ligen_py.errors import InputError
 from ligen_py.molecules.library.parsing import Library, parse, summary
 from ligen_py.molecules.library.reading import WHOLE, Part
-from ligen_py.molecules.ligands import preparation
+from ligen_py.molecules.ligands import one_state
 from ligen_py.records.ledger import Reason, Status
 from ligen_py.records.ligands import past_limits
 from ligen_py.settings.parse import AS_GIVEN, ParseSettings
@@ -115,8 +115,8 @@ def test_a_molecule_without_end_costs_only_itself(
             pass
         return assemble(bare, near, *arguments)
 
-    assemble = preparation.assemble
-    monkeypatch.setattr(preparation, "assemble", endless)
+    assemble = one_state.assemble
+    monkeypatch.setattr(one_state, "assemble", endless)
     library = parse(library_file, WHOLE, SETTINGS.model_copy(update={"time_limit": 1.0}), 1)
     timed_out = library.ledger.reason == Reason.TIMED_OUT
     assert library.entries.line[timed_out].tolist() == [4, 6, 8]
@@ -133,8 +133,8 @@ def test_a_molecule_of_too_many_states_is_docked_in_one(
             pass
         return assemble(*arguments)
 
-    assemble = preparation.assemble
-    monkeypatch.setattr(preparation, "assemble", slow)
+    assemble = one_state.assemble
+    monkeypatch.setattr(one_state, "assemble", slow)
     path = tmp_path / "a.smi"
     path.write_text("CC(O)C1CCCCCCCCC1 ring\nCC(O)F plain\n")
     settings = SETTINGS.model_copy(
@@ -159,8 +159,8 @@ def test_a_molecule_without_measure_costs_only_itself(
         assert hoard
         return found
 
-    assemble = preparation.assemble
-    monkeypatch.setattr(preparation, "assemble", greedy)
+    assemble = one_state.assemble
+    monkeypatch.setattr(one_state, "assemble", greedy)
     library = parse(library_file, WHOLE, SETTINGS.model_copy(update={"memory_limit": 150}), 1)
     swollen = library.ledger.reason == Reason.OUT_OF_MEMORY
     assert library.entries.line[swollen].tolist() == [4, 6, 8]

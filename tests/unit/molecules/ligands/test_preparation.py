@@ -18,7 +18,7 @@ from rdkit.Chem.rdDistGeom import EmbedMolecule
 from ligen_py.engine.geometry import rebuild
 from ligen_py.molecules.graph import Outline
 from ligen_py.molecules.library.reading import Record
-from ligen_py.molecules.ligands import preparation
+from ligen_py.molecules.ligands import building
 from ligen_py.molecules.ligands.preparation import (
     Prepared,
     prepare,
@@ -488,7 +488,7 @@ def test_what_goes_wrong_with_arrays_is_a_result(monkeypatch: pytest.MonkeyPatch
     def fail(lists: object) -> None:
         raise RuntimeError("no arrays")
 
-    monkeypatch.setattr(preparation, "_docking_orders", fail)
+    monkeypatch.setattr(building, "docking_orders", fail)
     found = prepare(Record(1, "x", "CCO"), SETTINGS)
     assert (found.reason, found.detail) == (Reason.UNPARSABLE, "RDKit: RuntimeError: no arrays")
     assert found.smiles == "CCO"
@@ -504,14 +504,14 @@ def test_what_goes_wrong_with_one_of_a_batch_costs_no_other(
         EmbedMolecule(mol, randomSeed=1)
         records.append(Record(number, "x", Chem.MolToMolBlock(mol), "mol"))
     alone = [prepare(record, SETTINGS) for record in records]
-    orders = preparation._docking_orders
+    orders = building.docking_orders
 
     def fail(lists: list) -> list:  # type: ignore[type-arg]
         if any(35 in one.element for one in lists):
             raise RuntimeError("no bromine")
         return orders(lists)
 
-    monkeypatch.setattr(preparation, "_docking_orders", fail)
+    monkeypatch.setattr(building, "docking_orders", fail)
     first, second, third = prepare_together(records, SETTINGS)
     assert isinstance(second, Prepared)
     assert second.detail == "RDKit: RuntimeError: no bromine"

@@ -12,9 +12,10 @@ from rdkit.Chem import rdDistGeom
 
 from ligen_py.molecules.library.reading import Record
 from ligen_py.molecules.ligands import pka
+from ligen_py.molecules.ligands.building import RT, TAUTOMER_COST
 from ligen_py.molecules.ligands.pka import TitratedMolecule, sites
 from ligen_py.molecules.ligands.pka_table import FAMILIES, SUBSTITUENTS, families, substituents
-from ligen_py.molecules.ligands.preparation import RT, TAUTOMER_COST, prepare
+from ligen_py.molecules.ligands.preparation import prepare
 from ligen_py.molecules.ligands.protonation import WINDOW, neutral, populations, protonated
 from ligen_py.settings.parse import ParseSettings
 
