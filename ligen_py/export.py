@@ -20,9 +20,7 @@ from typing import NamedTuple
 from ligen_py import cli
 from ligen_py.engine.geometry import rebuild
 from ligen_py.errors import InputError
-from ligen_py.molecules.export import sdf_record
 from ligen_py.molecules.library.record import clean_name
-from ligen_py.molecules.pdbqt import ligand_pdbqt
 from ligen_py.records.ligands import LIGANDS
 from ligen_py.settings.export import ExportSettings
 from ligen_py.store.campaign.any_pose import find_poses
@@ -34,7 +32,7 @@ from ligen_py.store.campaign.manifest import Manifest
 from ligen_py.store.campaign.reader import CampaignReader, TargetReader, open_campaign
 from ligen_py.store.files.read import content_of
 from ligen_py.store.files.text import write_texts
-from ligen_py.target_files import Files, Posed, TargetFiles, write_apart
+from ligen_py.target_files import Files, Posed, PoseTexts, TargetFiles, pose_files, write_apart
 
 log = logging.getLogger("ligen_py")
 
@@ -130,15 +128,7 @@ def _needs_all(inputs: Inputs, settings: ExportSettings) -> bool:
 def _write_pose(inputs: Inputs, pose: Sequence[str], output: Path, pdbqt: bool) -> None:
     with open_campaign(inputs.campaign) as campaign:
         name = campaign.target(pose[0]).name
-        found = list(_any_pose(inputs, campaign, pose))
-    files: Files = {
-        f"{name}-pose.sdf": [
-            sdf_record(one.molecule, one.xyz, one.items["name"], one.items) for one in found
-        ]
-    }
-    for number, one in enumerate(found if pdbqt else (), start=1):
-        last = f"-{number}" if len(found) > 1 else ""
-        files[f"{name}-pose{last}.pdbqt"] = [ligand_pdbqt(one.molecule, one.xyz, one.items)]
+        files = pose_files(name, list(_any_pose(inputs, campaign, pose)), pdbqt)
     write_texts(output, files)
     log.info("wrote %s into %s", ", ".join(files), output)
 
@@ -151,7 +141,7 @@ def _require_poses(path: Path, name: str, target: TargetReader, count: int) -> N
         )
 
 
-def _any_pose(inputs: Inputs, campaign: CampaignReader, pose: Sequence[str]) -> Iterator[Posed]:
+def _any_pose(inputs: Inputs, campaign: CampaignReader, pose: Sequence[str]) -> Iterator[PoseTexts]:
     """The poses that --pose names, rebuilt from their genotypes."""
     target, ligand, restart = pose
     if not restart.isdecimal():
@@ -162,7 +152,7 @@ def _any_pose(inputs: Inputs, campaign: CampaignReader, pose: Sequence[str]) -> 
     ):
         with content_of(found.source, LIGANDS):
             (xyz,) = rebuild(*found.genotype)
-        yield Posed(found.molecule, xyz, found.items)
+            yield PoseTexts.of(Posed(found.molecule, xyz, found.items))
 
 
 if __name__ == "__main__":

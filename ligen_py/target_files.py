@@ -1,10 +1,11 @@
 """The hits of one target as molecules with all that is known of them, and as files."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -50,6 +51,19 @@ class Posed:
     """(atoms, 3) in the molecule's order, Angstrom."""
     items: dict[str, str]
     """Everything known of it, by the names that SDF and CSV give it."""
+
+
+class PoseTexts(NamedTuple):
+    """One pose as text."""
+
+    sdf: str
+    pdbqt: str
+
+    @classmethod
+    def of(cls, pose: Posed) -> Self:
+        """The texts of a pose."""
+        record = sdf_record(pose.molecule, pose.xyz, pose.items["name"], pose.items)
+        return cls(record, ligand_pdbqt(pose.molecule, pose.xyz, pose.items))
 
 
 @dataclass(frozen=True)
@@ -205,6 +219,15 @@ class TargetFiles:
                 text = ligand_pdbqt(pose.molecule, pose.xyz, pose.items)
                 found[f"{stem}-pdbqt/{name}{number}.pdbqt"] = [text]
         return found
+
+
+def pose_files(stem: str, poses: Sequence[PoseTexts], pdbqt: bool) -> Files:
+    """Files of poses that were asked for by name: one SDF and, if wanted, a PDBQT of each."""
+    found: Files = {f"{stem}-pose.sdf": [pose.sdf for pose in poses]}
+    for number, pose in enumerate(poses if pdbqt else (), start=1):
+        last = f"-{number}" if len(poses) > 1 else ""
+        found[f"{stem}-pose{last}.pdbqt"] = [pose.pdbqt]
+    return found
 
 
 def write_apart(folder: Path, files: Files, manifest: Manifest | None) -> None:
