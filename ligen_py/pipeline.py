@@ -13,7 +13,7 @@ from pathlib import Path
 from ligen_py.campaign.workplan import Workplan
 from ligen_py.chain import STAGES, screen
 from ligen_py.errors import InputError
-from ligen_py.molecules.library.reading import Part
+from ligen_py.molecules.library.reading import Part, no_molecules
 from ligen_py.records.ligands import LIGANDS
 from ligen_py.store.campaign.manifest import Manifest, PartFiles
 from ligen_py.store.files.memory import handing_on
@@ -114,7 +114,7 @@ def _parse(
     for library, chunk in files:
         if not records[library]:
             source = plan.source(library, chunk)
-            raise InputError(f"{source}: contains no molecules; give a file with some")
+            raise InputError(f"{source}: {no_molecules(source)}")
 
 
 def _within(path: Path | None, folder: Path) -> Path | None:

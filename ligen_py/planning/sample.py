@@ -12,7 +12,7 @@ from ligen_py.campaign.workplan import Workplan
 from ligen_py.chain import STAGES
 from ligen_py.errors import InputError
 from ligen_py.formats import BYTES_PER_RECORD, LibraryFile, format_of, unpacked
-from ligen_py.molecules.library.reading import Columns, Part, count
+from ligen_py.molecules.library.reading import Columns, Part, count, no_molecules
 from ligen_py.provenance import Run
 from ligen_py.records.ledger import Ledger, Reason
 from ligen_py.records.ligands import LIGANDS, Entries, Ligands
@@ -145,7 +145,7 @@ def require_use(plan: Workplan, library: str, sample: Sample) -> None:
     given = plan.settings.libraries[library].file
     where = f"{plan.config.place('libraries', library)}: {given}"
     if whole and not sample.seen:
-        raise InputError(f"{where}: contains no molecules; give a file with one or more records")
+        raise InputError(f"{where}: {no_molecules(plan.files(library)[0].path)}")
     unparsable = sample.seen == sample.reasons["unparsable"] and (whole or sample.seen >= ENOUGH)
     if alone and (unparsable or (whole and sample.parts == 1)):
         left = ", ".join(f"{count} {reason}" for reason, count in sample.reasons.most_common())

@@ -13,7 +13,15 @@ import numpy as np
 from ligen_py.errors import InputError
 from ligen_py.functions import typed_records
 from ligen_py.molecules.library.columns import plain
-from ligen_py.molecules.library.reading import GUESSED, WHOLE, Columns, Part, Record, records
+from ligen_py.molecules.library.reading import (
+    GUESSED,
+    WHOLE,
+    Columns,
+    Part,
+    Record,
+    no_molecules,
+    records,
+)
 from ligen_py.molecules.ligands.filters import check_patterns
 from ligen_py.molecules.ligands.preparation import (
     Prepared,
@@ -107,7 +115,7 @@ def parse(
     if allow_empty:
         return library
     if not len(library.entries.line) and next(records(path, WHOLE, columns), None) is None:
-        raise InputError(f"{path}: contains no molecules; give a file with one or more records")
+        raise InputError(f"{path}: {no_molecules(path)}")
     if part.count == 1 and not elsewhere and not len(library.ligands.entry):
         raise InputError(_no_use(path, library))
     return library

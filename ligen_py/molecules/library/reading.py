@@ -53,6 +53,12 @@ def count(path: Path, columns: Columns = GUESSED) -> int:
     return sum(1 for _ in cut())
 
 
+def no_molecules(path: Path) -> str:
+    """What is said of a library file without records."""
+    why = ", as no line starts with @<TRIPOS>MOLECULE" if format_of(path) == "mol2" else ""
+    return f"contains no molecules{why}; give a file with one or more records"
+
+
 def _reader(
     path: Path, kind: str, columns: Columns
 ) -> tuple[Callable[..., Iterator[Any]], Callable[[Any], Record]]:

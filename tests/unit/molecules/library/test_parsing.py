@@ -1,5 +1,6 @@
 """A library in, entries, ledger and ligands out: nothing lost, whatever the cut."""
 
+import gzip
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -190,6 +191,16 @@ def test_an_empty_library_is_an_error_in_every_part(tmp_path: Path, content: str
     for part in (WHOLE, Part(2, 3)):
         with pytest.raises(InputError, match=r"empty\.smi: contains no molecules"):
             parse(path, part, SETTINGS, 1)
+
+
+@pytest.mark.parametrize("head", [" @<TRIPOS>MOLECULE", "@<tripos>MOLECULE"])
+def test_a_mol2_file_whose_heads_are_not_at_the_beginnings_of_lines_says_so(
+    tmp_path: Path, head: str
+) -> None:
+    path = tmp_path / "a.mol2.gz"
+    path.write_bytes(gzip.compress(f"{head}\nx\n1 0\n".encode()))
+    with pytest.raises(InputError, match=r"no molecules, as no line starts with @<TRIPOS>MOLECULE"):
+        parse(path, WHOLE, SETTINGS, 1)
 
 
 def test_more_parts_than_records(tmp_path: Path) -> None:
