@@ -220,7 +220,7 @@ def _put_pocket(plan: Workplan, pocket: Pocket, folder: Path, redock: bool) -> N
     if redock and plan.controls.library(pocket.name) is None:
         raise InputError(
             "redock: needs a reference ligand whose bond orders are known: give its SDF, MOL or "
-            "MOL2 file as site, not a name in the structure or a PDB file"
+            "MOL2 file as site, not a name in the structure, nor a PDB or PDBQT file"
         )
     prepared = folder / FOLDER / "pockets" / f"{pocket.name}.h5"
     prepared.parent.mkdir(parents=True)

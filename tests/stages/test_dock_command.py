@@ -215,7 +215,11 @@ def test_a_signal_to_end_leaves_no_temporary_folder(tmp_path: Path, number: sign
         (["CCO", *SITE, "--ph", "99"], 1, "dock: ph: give 14 or less (given: 99.0)"),
         (["CCO", *SITE, "--seed", "9999999999"], 1, "give 2147483647 or less"),
         (["CCO", *SITE, "--device", "abacus"], 2, "no OpenCL device matches 'abacus'"),
-        (["CCO", "--center", "10", "36", "18", "--redock"], 1, "redock: needs a reference ligand"),
+        (
+            ["CCO", "--center", "10", "36", "18", "--redock"],
+            1,
+            "in the structure, nor a PDB or PDBQT",
+        ),
     ],
 )
 def test_what_is_wrong_is_the_last_line(
