@@ -23,6 +23,9 @@ class Site(Record):
         STRING, "atom", doc="conformation of the target; empty if it has one"
     )
     receptor: np.ndarray = column(STRING, "file", doc="name of the structure file as given")
+    box: np.ndarray = column(
+        STRING, "file", doc="the box and what gave its centre, in words, as the audit has them"
+    )
 
     def bounds(self) -> Bounds:
         """Finite positions."""
@@ -33,4 +36,4 @@ class Site(Record):
         mine = self.conformation == conformation
         names = ("xyz", "element", "residue", "label", "role", "conformation")
         atoms = {name: getattr(self, name)[mine] for name in names}
-        return Site(**atoms, receptor=self.receptor)
+        return Site(**atoms, receptor=self.receptor, box=self.box)

@@ -111,15 +111,20 @@ class Dossier:
         return next((row for row in self.rows if row.reference), None)
 
     @property
+    def box(self) -> str:
+        """The box and what gave its centre, in words; of all conformations where they differ."""
+        found = dict.fromkeys(str(words) for words in self.site.box if words)
+        return readable("; ".join(words.replace(" A, ", " Å, ", 1) for words in found))
+
+    @property
     def place(self) -> str:
-        """Where the site is, in words: structure, chains, residues that line it."""
+        """Where the site is, in words: structure, box, chains, residues that line it."""
         labels = [str(label).split("/") for label in self.site.label[self.site.element > 1]]
         chains = sorted({label[0] for label in labels if label[0]})
-        ligand = f"of {self.target.control.name}" if self.target.control else "as configured"
         count = len({tuple(label[:3]) for label in labels})
         structure = readable(", ".join(self.site.receptor))
         where = f"chain{'s' if len(chains) > 1 else ''} {', '.join(chains)}"
-        return f"{structure}; {ligand}; {where}; {counted(count, 'residue')} around the box"
+        return f"{structure}; {self.box}; {where}; {counted(count, 'residue')} around the box"
 
     @property
     def hits(self) -> list[Row]:

@@ -59,6 +59,9 @@ SCREENED = frozenset(("dock", "lga", "filter", "refine", "score", "screen"))
 
 POLAR = frozenset("HSMX")
 
+NAMED = {"radius": "radius where a site has none"}
+"""Settings that would be misread under their own name."""
+
 HERE = Path(__file__).parent
 
 
@@ -302,7 +305,7 @@ def _plain(settings: str) -> str:
     values = settings_of(settings)
     if not values:
         return settings
-    return ", ".join(f"{name} {_word(value)}" for name, value in values.items())
+    return ", ".join(f"{NAMED.get(name, name)} {_word(value)}" for name, value in values.items())
 
 
 def _word(value: object) -> str:

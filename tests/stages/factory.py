@@ -22,7 +22,7 @@ from ligen_py.records.functions.xscore import Interaction, XScoreReceptor
 from ligen_py.records.kept import Verdicts
 from ligen_py.records.ledger import Ledger, Reason, Status
 from ligen_py.records.ligands import LIGANDS
-from ligen_py.records.pocket import POCKET, GeometricField, Receptor, Whole
+from ligen_py.records.pocket import POCKET, Audit, GeometricField, Receptor, Whole
 from ligen_py.records.poses import Poses
 from ligen_py.records.refined import REFINED, Refinement
 from ligen_py.records.scores import SCORES, Checks, Scores
@@ -38,6 +38,8 @@ POSES = 3
 """Kept poses of every ligand; the second one is the best."""
 
 STRUCTURE = Input("protein.pdb", "0" * 64)
+
+BOX = "the box around (1.00, 2.00, 3.00) with half side 15 A, given as a point"
 
 NO_CHECKS = table([])
 
@@ -245,6 +247,13 @@ def write_part(
                 group = file.create_group(POCKET.group_of(type(record)))
                 write_record(group, record, type(record))
             write_record(file.create_group("field"), field())
+            audit = Audit(
+                part=np.array(["site"], object),
+                action=np.array(["chosen"], object),
+                atoms=np.zeros(1, "i4"),
+                reason=np.array([BOX], object),
+            )
+            write_record(file.create_group("audit"), audit)
     if not part.ligands.exists():
         write(part.ligands, LIGANDS, Run("parse", ParseSettings()), parsed.groups)
     poses = poses_of(parsed, first_line)

@@ -24,7 +24,7 @@ from ligen_py.summary.facts import targets_of
 from ligen_py.summary.glossary import NETWORK_EFFORTS
 from tests.edited import edited
 from tests.placed import started
-from tests.stages.factory import Molecule, prepared, write_manifest, write_part
+from tests.stages.factory import BOX, Molecule, prepared, write_manifest, write_part
 
 HOSTILE = "<script>alert(1)</script> & \"x\" 'y' \x1b[31m" + "long " * 300
 REFERENCE = "CC(=O)c1ccc(OCC)cc1"
@@ -279,7 +279,10 @@ def test_the_page_stands_alone_and_escapes_names(campaign: Path) -> None:
     assert "prefers-color-scheme: dark" in text
     for part in (
         *("m10", "REF, docked from scratch", "reasons", "no finite score", "max_num_poses 30"),
-        "receptor and site protein.pdb; of REF; chain",
+        f"receptor and site protein.pdb; {BOX.replace(' A,', ' Å,')}; chain",
+        # The radius of the section is not this site's.
+        f"Site of alpha: {BOX.replace(' A,', ' Å,')}",
+        "radius where a site has none 10.0, spacing",
         *("REF did not come back", "too few to say", "Virtual screening was done with ligen_py"),
     ):
         assert part in words

@@ -6,7 +6,7 @@ import numpy as np
 
 from ligen_py.records.functions.ad4 import Ad4Receptor, Ad4Type
 from ligen_py.records.functions.xscore import Interaction, XScoreReceptor
-from ligen_py.records.pocket import POCKET, GeometricField, Receptor
+from ligen_py.records.pocket import POCKET, Audit, GeometricField, Receptor
 from ligen_py.records.site import Site
 from ligen_py.store.campaign.manifest import PartFiles
 from ligen_py.store.files.inputs import recorded_inputs
@@ -24,7 +24,11 @@ def read_site(members: Sequence[PartFiles]) -> Site:
     parts = [_read(files) for files in members]
     names = ("xyz", "element", "residue", "label", "role", "conformation")
     atoms = {name: np.concatenate([part[name] for part in parts]) for name in names}
-    return Site(**atoms, receptor=np.array([_structure(files) for files in members], object))
+    return Site(
+        **atoms,
+        receptor=np.array([_structure(files) for files in members], object),
+        box=np.array([_box(files) for files in members], object),
+    )
 
 
 def other_places(members: Sequence[PartFiles]) -> str:
@@ -50,6 +54,13 @@ def _structure(files: PartFiles) -> str:
     """The name of the structure file, which a pocket file names first of its inputs."""
     inputs = recorded_inputs(files.pocket, run_record(files.pocket, POCKET))
     return inputs[0].name if inputs else ""
+
+
+def _box(files: PartFiles) -> str:
+    """The box of a pocket file in words, by the row of its audit; empty where it has none."""
+    audit = read(files.pocket, POCKET, Audit)
+    rows = zip(audit.action.tolist(), audit.part.tolist(), audit.reason.tolist(), strict=True)
+    return next((words for *what, words in rows if what == ["chosen", "site"]), "")
 
 
 def _read(files: PartFiles) -> dict[str, np.ndarray]:

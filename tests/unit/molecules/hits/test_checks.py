@@ -46,6 +46,7 @@ def protein() -> Surroundings:
             role=np.full(count, Interaction.POLAR, "u1"),
             conformation=np.array([""] * count, object),
             receptor=np.array(["protein.pdb"], object),
+            box=np.array([""], object),
         )
     )
 

@@ -42,6 +42,7 @@ def site(*atoms: Atom, hydrogens: Sequence[Sequence[float]] = ()) -> Site:
         role=np.array([*(role for *_, role in atoms), *[Interaction.NONE] * bare], "u1"),
         conformation=np.array([""] * (count + bare), object),
         receptor=np.array(["protein.pdb"], object),
+        box=np.array([""], object),
     )
 
 
