@@ -28,6 +28,13 @@ AS_A_BOND = 2.1
 SHORTEST_BOND, MOST_BONDS = 1.15, 2
 """What is nearer (Angstrom), or has more such neighbours, overlaps and is not bound."""
 
+IN_CONTACT = 5.0
+"""Angstrom; a reference ligand touches its receptor: in 245 complexes within 3.4 at most."""
+
+AROUND, FEWEST_AROUND = 8.0, 5
+"""Fewer heavy atoms than this within 8 A of a centre are a site in solvent; 245 ligands have 36 and
+more around their centroids."""
+
 NOT_EXPECTED = frozenset(("OXT", "SE"))
 
 ENDS = ("first residue of its chain", "last residue of its chain")
@@ -107,6 +114,31 @@ def note_bond(selection: Selection, site: Site) -> None:
         )
         selection.note("reference ligand", words)
         log.warning("the reference ligand is %s", words)
+
+
+def note_solvent(selection: Selection, site: Site) -> None:
+    """Say where no receptor is around a site, as where its coordinates are of another frame."""
+    dry = ~selection.water[selection.residue]
+    xyz = selection.xyz[selection.open & selection.heavy & dry]
+    if len(site.ligand):
+        distance = nearest(xyz, site.ligand).min(initial=np.inf)
+        part, words = "reference ligand", f"{distance:.1f} A from the receptor, in solvent"
+        is_empty = distance > IN_CONTACT
+    else:
+        within = max(AROUND, site.half_side / 2)
+        count = int((np.linalg.norm(xyz - np.array(site.center), axis=1) < within).sum())
+        part, words = (
+            "site",
+            f"in solvent: {count} receptor atoms within {within:g} A of its centre",
+        )
+        is_empty = count < FEWEST_AROUND
+    if is_empty:
+        selection.note(part, words)
+        log.warning(
+            "the %s is %s; are its coordinates in Angstrom, and in the receptor's frame?",
+            part,
+            words,
+        )
 
 
 def inspect(

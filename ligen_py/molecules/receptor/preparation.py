@@ -22,6 +22,7 @@ from ligen_py.molecules.receptor.inspection import (
     describe,
     inspect,
     note_bond,
+    note_solvent,
 )
 from ligen_py.molecules.receptor.metals import metal_type
 from ligen_py.molecules.receptor.selection import Selection, chain, each
@@ -62,6 +63,7 @@ def prepare(
     cofactors = smiles_of(structure)
     wanted, bound = choose(selection, site, structure, settings)
     note_bond(selection, site)
+    note_solvent(selection, site)
     hydrogens = protonation.Protonated()
     if settings.protonation == "propka":
         hydrogens = protonation.protonate(

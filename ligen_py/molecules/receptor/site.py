@@ -30,6 +30,9 @@ MOST_ATOMS = 1024
 LIGAND_FILES = (".sdf", ".mol", ".mol2", ".pdb", ".ent", ".pdbqt")
 """Endings of a reference ligand's file, before that of a compressed one."""
 
+SHORTEST = 0.5
+"""Angstrom between neighbours in a ligand, in the median: bonds have 1.1 and more, in nm 0.15."""
+
 FEW = 5
 """So many residues of one name are listed in a warning."""
 
@@ -330,7 +333,20 @@ def read_heavy_atoms(path: Path) -> np.ndarray:
         )
     if len(xyz) > 3 and not xyz[:, 2].any():
         raise InputError(f"{path}: the reference ligand is flat (2-D); give it as in the crystal")
+    apart = _median_apart(xyz)
+    if apart < SHORTEST:
+        raise InputError(
+            f"{path}: neighbours in the reference ligand are {apart:.2f} A apart, less than any "
+            "bond is long; give coordinates in Angstrom, not in nm"
+        )
     return xyz
+
+
+def _median_apart(xyz: np.ndarray) -> float:
+    """Median distance of an atom from the nearest other, Angstrom; infinite of a single one."""
+    distance = np.linalg.norm(xyz[:, None] - xyz, axis=2)
+    np.fill_diagonal(distance, np.inf)
+    return float(np.median(distance.min(axis=1)))
 
 
 def _heavy(mol: Chem.Mol | None) -> np.ndarray | None:

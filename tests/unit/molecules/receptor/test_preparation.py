@@ -1295,6 +1295,7 @@ def test_a_reference_may_be_a_pdbqt_file(tmp_path: Path, caplog: pytest.LogCaptu
         ("a.xyz", LIGAND, "give an SDF, MOL2, PDB or PDBQT file"),
         ("a.sdf", LIGAND.replace("1.5000", "0.0000"), "has no coordinates"),
         ("a.sdf", LIGAND[:60], "contains no readable molecule"),
+        ("a.sdf", LIGAND.replace("1.5000", "0.1500"), "are 0.15 A apart.*in Angstrom, not in nm"),
     ],
 )
 def test_a_reference_that_cannot_be_used_is_one_sentence(
@@ -1734,6 +1735,35 @@ def test_a_reference_ligand_that_is_bound_to_the_protein_is_named(
     words = "1.8 A from A/CYS/21/SG, as a bond is long; all ligands are docked without a bond"
     assert [words in note for note in found] == [True] * is_bound
     assert [words in said for said in caplog.messages if "bond" in said] == [True] * is_bound
+
+
+@pytest.mark.parametrize(
+    ("x", "half_side", "is_empty"), [(0.0, 4.0, False), (20.0, 15.0, True), (20.0, 30.0, False)]
+)
+@pytest.mark.parametrize("ligand", [True, False])
+def test_a_site_in_solvent_is_named(
+    x: float,
+    half_side: float,
+    is_empty: bool,
+    ligand: bool,
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """A centre in nm, or a ligand of another frame; some atom of the receptor is in the box."""
+    here = (x, 0.0, 0.0)
+    waters = [het("O", "HOH", 80 + n, (x + 3.0, 3.0 * n, 0.0), "O") for n in range(6)]
+    xyz = np.array([here]) if ligand else np.empty((0, 3))
+    path = write(tmp_path / "receptor.pdb", [*ALANINES, *waters])
+    prepared = keep(path, Site(here, half_side, xyz, "a file"), waters="all")
+    part = "reference ligand" if ligand else "site"
+    words = "11.4 A from the receptor, in solvent"
+    if not ligand:
+        words = "in solvent: 0 receptor atoms within 8 A of its centre"
+    is_empty |= ligand and x == 20.0
+    found = [note for note in noted(prepared, part) if "solvent" in note]
+    assert found == [f"noted: {words}"] * is_empty
+    said = [one for one in caplog.messages if "in solvent" in one]
+    assert [words in one for one in said] == [True] * is_empty
 
 
 COVALENT = [
