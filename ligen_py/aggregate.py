@@ -123,7 +123,7 @@ def run(
             site = read_site(pockets)
             if said := other_places(pockets):
                 log.warning("%s: %s", target, said)
-            writer.finish(control, site, reference_poses(members))
+            writer.finish(control, site, reference_poses(members or pockets))
             log.info("%s: ranked %d molecules", target, writer.rows - out)
         verdicts = read_verdicts(inputs.verdicts)
         campaign.finish(manifest.libraries, names, lineage.runs(), verdicts)

@@ -35,6 +35,7 @@ def run(
     controls: bool = True,
     watch: Watch = lambda stage: None,
     most: int = 0,
+    reference: Path | None = None,
 ) -> Path:
     """Run a campaign from its library files to the campaign file, whose path is returned.
 
@@ -49,6 +50,7 @@ def run(
         controls: whether reference ligands are docked, too.
         watch: called with the name of each stage before it starts.
         most: records that may be docked; 0: any number.
+        reference: file of the reference ligand, which is shown beside the hits without controls.
 
     Raises:
         InputError: a file cannot be used, or there are more records.
@@ -56,7 +58,9 @@ def run(
     """
     results = folder / FOLDER
     parts = tuple(
-        part for part in plan.manifest(str(results)).parts if controls or not part.control
+        part if controls else replace(part, crystal=reference or part.crystal)
+        for part in plan.manifest(str(results)).parts
+        if controls or not part.control
     )
     for pocket, part in {part.place: part for part in parts}.items():
         if not part.pocket.exists():
@@ -76,9 +80,9 @@ def run(
     inputs = {"manifest": table, "effort": plan.settings.effort}
     STAGES["aggregate"].run(inputs, plan.settings.aggregate, None, campaign)
     # Paths as a run writes them, so that the folder can be moved.
-    kept = {part.label for part in parts}
+    kept = {part.label: part.crystal for part in parts}
     listed = tuple(
-        replace(part, crystal=_within(part.crystal, folder))
+        replace(part, crystal=_within(kept[part.label], folder))
         for part in plan.manifest(FOLDER).parts
         if part.label in kept
     )

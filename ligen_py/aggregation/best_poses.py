@@ -93,21 +93,28 @@ class BestPoses:
 
 
 def reference_poses(members: Sequence[PartFiles]) -> Reference:
-    """The poses of a target's reference ligand; `members` are the files of its control, or none."""
+    """The poses of a target's reference ligand; `members` are the files of its control.
+
+    A target without one has the files of another part, which name the crystal's pose, if any.
+    """
     found: dict[str, tuple[Pose, str, str]] = {}
-    if members and members[0].crystal is not None:
-        part, docked = read_best(members), None
-        name = str(part.name[0]) if len(part.name) else members[0].crystal.stem
-        if len(part.status) and part.status[0] == Status.SCORED:
-            best = int(part.scored()[0])
-            chosen = Wanted(int(part.member[best]), best, int(part.best[best]))
-            (docked,) = _poses(members, [chosen])
-            terms = {term: float(values[best]) for term, values in part.terms.items()}
-            found["docked"] = docked, name, json.dumps(terms)
-        with content_of(members[0].ligands, LIGANDS):
-            model = None if docked is None else heavy_atoms_of(docked.molecule)
-        crystal = crystal_pose(members[0].crystal, model)
-        found["crystal"] = Pose(crystal.smiles, crystal.smiles, "", *crystal[1:]), name, ""
+    crystal = members[0].crystal
+    if crystal is not None:
+        name, model = crystal.stem, None
+        if members[0].control:
+            part = read_best(members)
+            name = str(part.name[0]) if len(part.name) else name
+            if len(part.status) and part.status[0] == Status.SCORED:
+                best = int(part.scored()[0])
+                chosen = Wanted(int(part.member[best]), best, int(part.best[best]))
+                (docked,) = _poses(members, [chosen])
+                terms = {term: float(values[best]) for term, values in part.terms.items()}
+                found["docked"] = docked, name, json.dumps(terms)
+                with content_of(members[0].ligands, LIGANDS):
+                    model = heavy_atoms_of(docked.molecule)
+        there = crystal_pose(crystal, model)
+        if there is not None:
+            found["crystal"] = Pose(there.smiles, there.smiles, "", *there[1:]), name, ""
     return reference_of(found)
 
 

@@ -151,7 +151,8 @@ def dock(
             log.warning("%s", plan.without_networks)
         _put_pocket(plan, pocket, work, redock)
         workers = jobs or _jobs(sources)
-        campaign = run_pipeline(plan, work, device, workers, redock, watch, EVERY)
+        shown = plan.crystal(pocket.name) or _named(pocket, work / FOLDER / "input" / "site")
+        campaign = run_pipeline(plan, work, device, workers, redock, watch, EVERY, shown)
         with open_campaign(campaign) as opened:
             hits = _read(plan, opened, campaign, sources, failures, poses, kept)
         if kept is not None and len(hits):
@@ -225,6 +226,13 @@ def _put_pocket(plan: Workplan, pocket: Pocket, folder: Path, redock: bool) -> N
     prepared = folder / FOLDER / "pockets" / f"{pocket.name}.h5"
     prepared.parent.mkdir(parents=True)
     shutil.copyfile(pocket.file, prepared)
+
+
+def _named(pocket: Pocket, folder: Path) -> Path | None:
+    """The reference ligand that the structure contains, as a file in a folder."""
+    if pocket.reference is None:
+        return None
+    return Path(shutil.copyfile(pocket.reference, folder / pocket.reference.name))
 
 
 def _plan(

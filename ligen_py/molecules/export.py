@@ -14,6 +14,7 @@ from rdkit.Geometry import Point3D
 from ligen_py.errors import InputError
 from ligen_py.molecules.mol2 import read_mol2
 from ligen_py.molecules.pdbqt_input import ligand_as_pdb
+from ligen_py.molecules.receptor.perception import perceive
 from ligen_py.molecules.receptor.structure import read_text
 from ligen_py.molecules.stored import molecule_of, stored
 
@@ -136,11 +137,13 @@ def heavy_atoms_of(molecule: np.ndarray) -> Chem.Mol:
     return Chem.RemoveAllHs(molecule_of(molecule))
 
 
-def crystal_pose(crystal: Path, model: Chem.Mol | None) -> CrystalPose:
+def crystal_pose(crystal: Path, model: Chem.Mol | None) -> CrystalPose | None:
     """The reference ligand of a file, in the state that was docked where the two are one molecule.
 
     Bond orders and charges of a crystal file are often wrong, those of a PDB file missing: they are
     taken from `model`, the heavy atoms of what was docked, where its skeleton is the crystal's.
+    Without it, those of a PDB or PDBQT file are perceived from the geometry; None where that is not
+    sure, as its interactions would be another molecule's.
 
     Raises InputError where the file cannot be read, or has more bonds at an atom than can be.
     """
@@ -154,17 +157,29 @@ def crystal_pose(crystal: Path, model: Chem.Mol | None) -> CrystalPose:
         Chem.GetMolFrags(Chem.RemoveAllHs(mol, sanitize=False), asMols=True, sanitizeFrags=False),
         key=Chem.Mol.GetNumAtoms,
     )
+    xyz = chosen.GetConformer().GetPositions()
+    if not _has_orders(crystal):
+        perceived = _perceived(chosen)
+        return None if perceived is None else _placed(perceived, xyz)
     with rdBase.BlockLogs(), suppress(ValueError):
         Chem.SanitizeMol(chosen)
     chosen.UpdatePropertyCache(strict=False)
     try:
         with rdBase.BlockLogs():
-            return _placed(chosen, chosen.GetConformer().GetPositions())
+            return _placed(chosen, xyz)
     except ValueError as error:
         raise InputError(
             f"{crystal}: the reference ligand is no molecule ({error}); correct its bonds and "
             f"charges, or give it as an SDF file"
         ) from error
+
+
+def _perceived(mol: Chem.Mol) -> Chem.Mol | None:
+    """Heavy atoms with the bond orders and charges that their places show; None if unsure."""
+    symbols = [atom.GetSymbol() for atom in mol.GetAtoms()]
+    bonded = [[near.GetIdx() for near in atom.GetNeighbors()] for atom in mol.GetAtoms()]
+    found = perceive(symbols, mol.GetConformer().GetPositions(), bonded)
+    return None if found is None else Chem.RemoveAllHs(found)
 
 
 def _placed(heavy: Chem.Mol, xyz: np.ndarray) -> CrystalPose:
@@ -208,8 +223,16 @@ def _fragments(mol: Chem.Mol, atoms: int) -> list[Chem.Mol]:
     return [part for part in parts if part.GetNumAtoms() == atoms]
 
 
+def _kind(path: Path) -> str:
+    return path.name.lower().removesuffix(".gz").rpartition(".")[2]
+
+
+def _has_orders(path: Path) -> bool:
+    return _kind(path) in ("sdf", "sd", "mol", "mol2")
+
+
 def _read_crystal(path: Path) -> Chem.Mol:
-    kind = path.name.lower().removesuffix(".gz").rpartition(".")[2]
+    kind = _kind(path)
     if kind not in ("sdf", "sd", "mol", "mol2", "pdb", "ent", "pdbqt"):
         raise InputError(f"{path}: not a reference ligand; give an SDF, MOL2, PDB or PDBQT file")
     text = read_text(path)

@@ -191,6 +191,9 @@ def dossier_of(
         row = _reference_row(reference, poses["docked"], facts, every)
         known = {f"{row.name}{CRYSTAL_LIGAND}": row.parent, **known}
         hits.append(_finished(row, of_reference["docked"], facts, among))
+    elif "crystal" in poses:
+        name = readable(reference.name[0])
+        known = {f"{name}{CRYSTAL_LIGAND}": poses["crystal"].smiles, **known}
     hits = _compared(sorted(hits, key=lambda row: (-row.score, row.rank)), known)
     return Dossier(
         target=facts,

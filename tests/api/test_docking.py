@@ -308,6 +308,8 @@ def test_a_folder_gets_all_files_and_is_a_campaign(
         *("report.html", "results"),
     }
     assert len(Chem.SDMolSupplier(str(kept / "hits.sdf"))) == 4
+    # The reference ligand was not docked, and is shown all the same.
+    assert 'data-do="reference"' in (kept / "report.html").read_text(encoding="utf-8")
     moved = kept.rename(tmp_path / "moved")
     campaign = moved / "results/campaign.h5"
     assert verify.main([str(campaign)]) == 0

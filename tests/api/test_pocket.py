@@ -60,6 +60,7 @@ def test_a_residue_that_gives_the_site_is_a_file_for_the_eye(
         dock(named, "CCO", settings=FAST, redock=True)
     dock(named, "CCO", settings=FAST, folder=tmp_path / "out")
     assert (tmp_path / "out/hits-reference.pdb").read_bytes() == named.reference.read_bytes()
+    assert 'data-do="reference"' in (tmp_path / "out/report.html").read_text(encoding="utf-8")
     assert "hits-reference.pdb" in (tmp_path / "out/hits.pml").read_text()
 
 

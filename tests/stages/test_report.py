@@ -24,7 +24,7 @@ from ligen_py.summary.facts import targets_of
 from ligen_py.summary.glossary import NETWORK_EFFORTS
 from tests.edited import edited
 from tests.placed import started
-from tests.stages.factory import BOX, Molecule, prepared, write_manifest, write_part
+from tests.stages.factory import BOX, Molecule, merged, prepared, write_manifest, write_part
 
 HOSTILE = "<script>alert(1)</script> & \"x\" 'y' \x1b[31m" + "long " * 300
 REFERENCE = "CC(=O)c1ccc(OCC)cc1"
@@ -435,6 +435,42 @@ def test_the_crystal_ligand_interacts_in_a_target_of_several_conformations(
     assert aggregate.main(["--manifest", str(manifest), "--output", str(campaign), "--quiet"]) == 0
     assert run(campaign) == 0
     assert any(crystal_row("t"))
+
+
+@pytest.mark.parametrize("ending", ["sdf", "pdb"])
+def test_a_crystal_ligand_that_is_not_docked_is_shown(campaign: Path, ending: str) -> None:
+    """It was in no page without a control, though the exported files had it."""
+    folder, crystal = campaign.parent, campaign.parent / f"crystal.{ending}"
+    mol = Chem.MolFromMolFile(str(folder / "crystal.sdf"))
+    with_bonds = ending == "sdf"
+    text = Chem.MolToMolBlock(mol) if with_bonds else Chem.MolToPDBBlock(mol, flavor=2)
+    crystal.write_text(text)
+    part = write_part(folder, "gamma", "some", "1-of-1", library())
+    merged(folder, [replace(part, crystal=crystal)])
+    assert run(campaign) == 0
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    assert 'data-do="reference"' in page
+    (row,) = re.findall(r"as in the crystal</th>(.*?)</tr>", page, re.S)
+    assert any(re.findall(r"<td[^>]*>(.+?)</td>", row))
+    assert "nothing was redocked" in page
+    assert '"nearest": "crystal (crystal ligand), ' in page
+    assert "docked again" not in page.split("<script")[0].split('class="hits')[1]
+    with open_campaign(campaign) as found:
+        reference = found.target("gamma").reference()
+    assert (list(reference.origin), list(reference.name)) == (["crystal"], ["crystal"])
+    assert list(reference.state) == [Chem.CanonSmiles(REFERENCE)]
+
+
+def test_a_crystal_ligand_without_sure_bonds_is_not_shown(campaign: Path) -> None:
+    """A PDB file's single bonds would have the interactions of another molecule."""
+    folder, crystal = campaign.parent, campaign.parent / "two.pdb"
+    crystal.write_text(
+        "HETATM    1  C1  XYZ A   1       0.000   0.000   0.000  1.00  0.00           C\n"
+    )
+    part = write_part(folder, "gamma", "some", "1-of-1", library())
+    merged(folder, [replace(part, crystal=crystal)])
+    assert run(campaign) == 0
+    assert "as in the crystal</th>" not in (folder / "report.html").read_text(encoding="utf-8")
 
 
 def test_hits_are_compared_with_the_molecules_of_a_file(campaign: Path) -> None:
