@@ -25,6 +25,7 @@ from ligen_py.summary.controls import (
     Docked,
     Redocked,
     Verdict,
+    alike,
     choose,
     figures_of,
     texts_of,
@@ -106,7 +107,8 @@ def judge(inputs: Inputs, settings: ControlsSettings) -> Verdict:
     }
     bars = [redocked[0].bar(settings.max_rmsd)] if redocked else []
     if not read:
-        return Verdict(inputs.target, redocked, bars=bars)
+        found = {one.pocket: (one.rmsd, one.nearest, one.poses) for one in redocked if one.nearest}
+        return Verdict(inputs.target, redocked, bars=bars, notes=list(alike(found)))
     every = [
         Docked(pocket, found.is_active, {OURS: found.score, **found.totals}, found.properties)
         for pocket, found in read.items()
@@ -131,6 +133,9 @@ def judge(inputs: Inputs, settings: ControlsSettings) -> Verdict:
             )
     if actives < 20:
         notes.append(f"With {actives} actives one molecule more or less changes these figures.")
+    notes += alike(
+        {one.pocket: b"".join(values.tobytes() for values in one.score.values()) for one in every}
+    )
     choice = choose(every, rows)
     return Verdict(
         inputs.target, redocked, actives, decoys, inputs.origin, rows, choice, bars, notes

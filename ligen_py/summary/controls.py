@@ -1,7 +1,7 @@
 """What controls show: how early known actives are in rankings, and which ranking to choose."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -219,6 +219,18 @@ def choose(every: Sequence[Docked], rows: Sequence[Row]) -> Choice | None:
         agreement=chosen.count(best) / len(chosen),
         candidates=len(names),
     )
+
+
+def alike(results: Mapping[str, Hashable]) -> Iterator[str]:
+    """A note on each pocket whose results are, to the last bit, those of an earlier one."""
+    first: dict[Hashable, str] = {}
+    for pocket, result in results.items():
+        before = first.setdefault(result, pocket)
+        if before != pocket:
+            yield (
+                f"All results in the pockets {before} and {pocket} are equal, as where both keep "
+                "the same waters or none."
+            )
 
 
 def _folds(labels: np.ndarray, rng: np.random.Generator) -> np.ndarray:

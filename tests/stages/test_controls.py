@@ -1,6 +1,7 @@
 """The stages of controls, by hand: parts made by hand, figures worked out, sentences."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -65,6 +66,24 @@ def test_actives_among_decoys(words: list[str], tmp_path: Path) -> None:
     assert text.startswith("Controls of t: FAILED\n")
     assert controls.main([*words, "--min-auc", "0.5", "--output", str(output)]) == 0
     assert json.loads(output.read_text())["passed"] is True
+
+
+def test_pockets_with_the_same_atoms_are_named(words: list[str], tmp_path: Path) -> None:
+    """Where `near` keeps no water, its rows repeated those of the pocket without."""
+    output = tmp_path / "controls.json"
+    said = "All results in the pockets t and waters near are equal"
+    moved = [replace(ACTIVES[0], score=8.9), *ACTIVES[1:]]
+    groups = {"actives": [ACTIVES, moved], "decoys": [DECOYS, DECOYS]}
+    for number, expected in enumerate((1, 0)):
+        more = [
+            word
+            for group, some in groups.items()
+            for part in [write_part(tmp_path, "t", f"{group}-{number}", "1-of-1", some[number])]
+            for word in part_words(group, part, "waters near")
+        ]
+        assert controls.main([*words, *more, "--output", str(output)]) == 0
+        notes = json.loads(output.read_text())["notes"]
+        assert len([note for note in notes if said in note]) == expected
 
 
 def test_redocking(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
