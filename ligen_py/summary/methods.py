@@ -1,5 +1,6 @@
 """The methods paragraph, ready to paste: what was done, with versions, settings and citations."""
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -22,7 +23,7 @@ def methods(dossiers: Sequence[Dossier], runs: Runs, effort: str) -> list[str]:
         chosen.get(kind, {}) for kind in ("pocket", "ligands", "poses", "kept", "refined", "scores")
     )
     program = next((str(name) for name in runs.created_by), "ligen_py")
-    devices = sorted({str(name) for name in runs.device if name})
+    devices = sorted({_without_functions(str(name)) for name in runs.device if name})
     names = [function(name).name for name in dossiers[0].target.functions] if dossiers else []
     records = sum(balance.records for balance in dossiers[0].target.ledger) if dossiers else 0
     scored = ", ".join(f"{one.target.size:,} for {one.target.name}" for one in dossiers)
@@ -52,6 +53,11 @@ def methods(dossiers: Sequence[Dossier], runs: Runs, effort: str) -> list[str]:
         "properties, alerts (PAINS, Brenk), scaffolds and Morgan fingerprints are RDKit's."
     )
     return text
+
+
+def _without_functions(device: str) -> str:
+    """The device as people name it: not every stage records a processor's functions."""
+    return re.sub(r", functions \w+\)$", ")", device)
 
 
 def _networks(dossiers: Sequence[Dossier]) -> list[str]:

@@ -442,6 +442,15 @@ def of_target(rank_by: str, refine: dict, score: dict, functions: list[str]) -> 
     return " ".join(methods([cast(Dossier, one)], runs, "draft"))
 
 
+def test_the_methods_name_a_device_once() -> None:
+    """Some stages record its functions, which are no part of its name."""
+    runs = of_stages(poses={}, scores={})
+    device = "Intel(R) OpenCL / AMD EPYC (cpu, driver 1"
+    labels = np.array([f"{device})", f"{device}, functions 9ba11233)"], object)
+    (first, *_) = methods([], replace(runs, device=labels), "")
+    assert f" on {device}). Of" in first
+
+
 def test_the_methods_say_what_was_done() -> None:
     energy = {"rank_by": "energy", "pose_weights": {"vina": 1.0, "ad4": 0.5}}
     found = of_target(
