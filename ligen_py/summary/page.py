@@ -224,7 +224,8 @@ def _throughput(dossiers: Sequence[Dossier], times: Sequence[Time]) -> str:
         what = f"{pairs} of a molecule and one of the {len(dossiers)} targets"
     took = f"{seconds / 3600:.2f} hours" if seconds >= 3600 else f"{seconds:.3g} seconds"
     return (
-        f"The last jobs of {'this' if docked == 1 else 'these'} {what} took {took}: "
+        f"From docking to scores, without preparation, the last jobs of "
+        f"{'this' if docked == 1 else 'these'} {what} took {took}: "
         f"{rate:,.0f} an hour, or {seconds / docked:.2g} seconds each. A million of them would "
         f"take {1e6 / rate:,.0f} hours on the same device. A job that keeps its poses, as after a "
         "change of score alone, docks nothing. Jobs that ran at one time shared the device."

@@ -27,6 +27,7 @@ from ligen_py.summary.enrichment import Enrichment
 from ligen_py.summary.facts import Balance, Group, Loss, Redocking, Target, Watch
 from ligen_py.summary.figures import HEIGHT, MOST_DOTS, WIDTH, Scale, distribution, scatter
 from ligen_py.summary.methods import citations, methods
+from ligen_py.summary.page import _throughput
 from ligen_py.summary.text import text_of
 from ligen_py.summary.verdict import verdict
 
@@ -449,6 +450,17 @@ def test_the_methods_name_a_device_once() -> None:
     labels = np.array([f"{device})", f"{device}, functions 9ba11233)"], object)
     (first, *_) = methods([], replace(runs, device=labels), "")
     assert f" on {device}). Of" in first
+
+
+def test_the_rate_is_of_docking_to_scores() -> None:
+    """The table above it has `parse`, too."""
+    one = cast(Dossier, SimpleNamespace(target=replace(TARGET, size=57)))
+    times = [Time("parse", 1, 400.0, 9.0), Time("dock", 1, 50.0, 9.0), Time("score", 1, 7.0, 9.0)]
+    words = _throughput([one], times)
+    assert words.startswith(
+        "From docking to scores, without preparation, the last jobs of these 57"
+    )
+    assert "molecules took 57 seconds: 3,600 an hour, or 1 seconds each" in words
 
 
 def test_the_methods_say_what_was_done() -> None:
