@@ -91,7 +91,7 @@ class Pocket:
 
         Args:
             receptor: structure file: PDB, mmCIF or PDBQT, plain or .gz.
-            site: reference ligand: a file (SDF, MOL2, PDB or PDBQT), an RDKit molecule with
+            site: reference ligand: a file (SDF, MOL, MOL2, PDB or PDBQT), an RDKit molecule with
                 coordinates, or the name of a ligand in the structure, such as "STI" or "A/STI/201".
                 It is taken out of the receptor. The box is a cube around its centroid.
             center: centre of the box, Angstrom.

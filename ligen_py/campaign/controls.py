@@ -1,6 +1,6 @@
 """Controls of a campaign's targets: their libraries, parts and pockets, and flags of their rules.
 
-Every target whose site names a reference ligand as SDF or MOL2 has the control library
+Every target whose site names a reference ligand as SDF, MOL or MOL2 has the control library
 ``control-{target}``: that ligand from scratch, docked into its own target only. A target in the
 section ``controls`` has the libraries ``actives-of-{target}`` and ``decoys-of-{target}`` beside:
 they are docked before all others and are no part of the ranking, nor of the manifest.
@@ -68,7 +68,7 @@ class Controls:
         return result
 
     def library(self, pocket: str) -> str | None:
-        """The name of a pocket's control library, where its reference ligand is an SDF or MOL2.
+        """The name of a pocket's control library, where the reference ligand can be redocked.
 
         All conformations of a target have the same.
         """

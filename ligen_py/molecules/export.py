@@ -234,7 +234,9 @@ def _has_orders(path: Path) -> bool:
 def _read_crystal(path: Path) -> Chem.Mol:
     kind = _kind(path)
     if kind not in ("sdf", "sd", "mol", "mol2", "pdb", "ent", "pdbqt"):
-        raise InputError(f"{path}: not a reference ligand; give an SDF, MOL2, PDB or PDBQT file")
+        raise InputError(
+            f"{path}: not a reference ligand; give an SDF, MOL, MOL2, PDB or PDBQT file"
+        )
     text = read_text(path)
     if kind == "pdbqt":
         text, kind = ligand_as_pdb(path, text), "pdb"

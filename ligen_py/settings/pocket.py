@@ -109,7 +109,7 @@ class Site(Section):
     """Where to dock: the middle of the box by one of five keys, and its size."""
 
     ligand: str | None = Field(
-        None, description="file of a reference ligand: SDF, MOL2, PDB or PDBQT, plain or .gz"
+        None, description="file of a reference ligand: SDF, MOL, MOL2, PDB or PDBQT, plain or .gz"
     )
     ligand_name: Residue | None = Field(
         None, description="reference ligand within the structure: its name, or chain/name/number"

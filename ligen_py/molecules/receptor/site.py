@@ -312,7 +312,9 @@ def read_heavy_atoms(path: Path) -> np.ndarray:
         "pdbqt": _pdb_file,
     }
     if kind not in readers:
-        raise InputError(f"{path}: not a reference ligand; give an SDF, MOL2, PDB or PDBQT file")
+        raise InputError(
+            f"{path}: not a reference ligand; give an SDF, MOL, MOL2, PDB or PDBQT file"
+        )
     text = read_text(path)
     if kind == "pdbqt":
         text = ligand_as_pdb(path, text)

@@ -183,7 +183,7 @@ def test_an_unreadable_crystal_is_a_sentence(
     xyz = mol.GetConformer().GetPositions().astype("f4")[None]
     for name, text, sentence in (
         ("a.sdf", "nonsense", "no readable molecule"),
-        ("a.txt", "", "give an SDF, MOL2, PDB or PDBQT file"),
+        ("a.txt", "", "give an SDF, MOL, MOL2, PDB or PDBQT file"),
         ("empty.pdb", "", "no readable molecule"),
     ):
         (tmp_path / name).write_text(text)

@@ -1292,7 +1292,7 @@ def test_a_reference_may_be_a_pdbqt_file(tmp_path: Path, caplog: pytest.LogCaptu
         ("a.mol2", MOL2.replace(" C.3", " c3"), "a MOL2 file with SYBYL's atom types"),
         ("a.pdb", "rubbish\n", "has 0 heavy atoms"),
         ("a.pdb", f"{ALANINES[0]}\n{ALANINES[1][:30]}{'*' * 24}\n", "line 2: no coordinates"),
-        ("a.xyz", LIGAND, "give an SDF, MOL2, PDB or PDBQT file"),
+        ("a.xyz", LIGAND, "give an SDF, MOL, MOL2, PDB or PDBQT file"),
         ("a.sdf", LIGAND.replace("1.5000", "0.0000"), "has no coordinates"),
         ("a.sdf", LIGAND[:60], "contains no readable molecule"),
         ("a.sdf", LIGAND.replace("1.5000", "0.1500"), "are 0.15 A apart.*in Angstrom, not in nm"),
