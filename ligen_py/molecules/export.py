@@ -1,5 +1,6 @@
 """Docked molecules for people and other programs: SDF records, SMILES, RMSD to a crystal pose."""
 
+import logging
 import unicodedata
 from collections.abc import Mapping
 from contextlib import suppress
@@ -17,6 +18,8 @@ from ligen_py.molecules.pdbqt_input import ligand_as_pdb
 from ligen_py.molecules.receptor.perception import perceive
 from ligen_py.molecules.receptor.structure import read_text
 from ligen_py.molecules.stored import molecule_of, stored
+
+log = logging.getLogger("ligen_py")
 
 TITLE_LENGTH = 80
 """Longest title line of an SDF record (CTfile formats, BIOVIA 2020)."""
@@ -143,9 +146,10 @@ def crystal_pose(crystal: Path, model: Chem.Mol | None) -> CrystalPose | None:
     Bond orders and charges of a crystal file are often wrong, those of a PDB file missing: they are
     taken from `model`, the heavy atoms of what was docked, where its skeleton is the crystal's.
     Without it, those of a PDB or PDBQT file are perceived from the geometry; None where that is not
-    sure, as its interactions would be another molecule's.
+    sure, as its interactions would be another molecule's. None, too, where an atom has more bonds
+    than can be, which is said in the log.
 
-    Raises InputError where the file cannot be read, or has more bonds at an atom than can be.
+    Raises InputError where the file cannot be read.
     """
     mol = _read_crystal(crystal)
     for fragment in [] if model is None else _fragments(mol, model.GetNumAtoms()):
@@ -168,10 +172,13 @@ def crystal_pose(crystal: Path, model: Chem.Mol | None) -> CrystalPose | None:
         with rdBase.BlockLogs():
             return _placed(chosen, xyz)
     except ValueError as error:
-        raise InputError(
-            f"{crystal}: the reference ligand is no molecule ({error}); correct its bonds and "
-            f"charges, or give it as an SDF file"
-        ) from error
+        log.warning(
+            "%s: the reference ligand is no molecule (%s), and is not shown; correct its bonds and "
+            "charges, or give it as an SDF file",
+            crystal,
+            error,
+        )
+        return None
 
 
 def _perceived(mol: Chem.Mol) -> Chem.Mol | None:
