@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 _REFUSED = re.compile(r'^WorkflowError in file ".*\.smk", line \d+:\n(.+)', re.MULTILINE)
-"""What the rules say in Snakemake's log of a run that they do not let begin."""
+"""What the rules say in Snakemake's log, or in Slurm's, of a run or a job that they refuse."""
 
 _ENDED = re.compile(r"^Error in rule (\w+):\n((?: .*\n)+)", re.MULTILINE)
 """What it says there of a job that failed: its rule, and lines about it."""
@@ -68,7 +68,8 @@ def why_stopped(folder: Path, before: dict[Path, int]) -> str:
             rule, about = ended.groups()
             if refused := _NOT_TAKEN.match(text, ended.start()):
                 return f"{_not_taken(rule, refused[1])} (log: {path})"
-            return _by_slurm(rule, about, folder) or _silent(rule, about, folder)
+            found = _by_slurm(rule, about, folder) or _refused_there(about, folder)
+            return found or _silent(rule, about, folder)
     where = f" (log: {others[-1]})" if others else ""
     return f"Snakemake stopped, see its messages above{where}"
 
@@ -91,6 +92,14 @@ def _by_slurm(rule: str, about: str, folder: Path) -> str:
     cure = CURES[said[2]].format(rule=rule)
     where = f" (log: {folder / logs[1].split(', ')[-1]})" if logs else ""
     return f"{rule}: Slurm ended job {said[1]} as {said[2]}: {cure}{where}"
+
+
+def _refused_there(about: str, folder: Path) -> str:
+    """What the rules say in Slurm's log of a job that they refused; empty where they did not."""
+    logs = _ITS_LOGS.search(about)
+    path = folder / logs[1].split(", ")[-1] if logs else folder
+    refused = _REFUSED.search(_tail(path)) if path.is_file() else None
+    return f"{refused[1]} (log: {path})" if refused else ""
 
 
 def _silent(rule: str, about: str, folder: Path) -> str:

@@ -197,6 +197,38 @@ def test_a_larger_workflow_uses_it_as_a_module(folder: Path) -> None:
         assert ranked(folder) == {"dhfr": BEFORE}
 
 
+A_JOB = """\
+configfile: "c.yaml"
+
+module screening:
+    snakefile: "{root}/Snakefile"
+    config: config
+
+use rule * from screening as screening_*
+
+rule job:
+    default_target: True
+    output: "said"
+    shell: "echo '{more}' >> c.yaml; {job} > {{output}} 2>&1 || true"
+"""
+"""A rule that changes the config, then does what the job of a rule does on a cluster."""
+
+
+@pytest.mark.parametrize(("more", "goes"), [("# more", True), ("effort: draft", False)])
+def test_a_job_goes_by_the_config_with_which_the_run_began(
+    tmp_path: Path, more: str, goes: bool
+) -> None:
+    """It is another Snakemake, which reads it again: it docked by other settings, unnoticed."""
+    write(tmp_path, settings())
+    job = "python -m snakemake --mode remote --target-jobs screening_config: --cores 1 --nolock"
+    (tmp_path / "Snakefile").write_text(A_JOB.format(root=ROOT, more=more, job=job))
+    done = snakemake(tmp_path, ["--cores", "1"])
+    assert done.returncode == 0, done.stdout
+    said = (tmp_path / "said").read_text()
+    assert ("c.yaml: was changed while the campaign runs; put it back, or stop " in said) != goes
+    assert (tmp_path / "results/config.yaml").exists() == goes, said
+
+
 def test_results_without_records_of_them_are_not_taken_for_up_to_date(folder: Path) -> None:
     """Snakemake alone would do nothing, and show the table of the old config."""
     shutil.rmtree(folder / ".snakemake")

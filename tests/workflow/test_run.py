@@ -433,6 +433,20 @@ def test_a_job_that_ended_by_itself_on_the_cluster_is_named_with_its_log(tmp_pat
     assert said.endswith(f"; its last line: 9 ligands docked (log: {stage})")
 
 
+def test_a_job_that_the_rules_do_not_let_begin_on_the_cluster_says_why(tmp_path: Path) -> None:
+    """The stage has no log then, so it was said to have been killed."""
+    log = tmp_path / ".snakemake" / "log" / "now.snakemake.log"
+    slurm = tmp_path / ".snakemake" / "slurm_logs" / "9.log"
+    for path in (log, slurm):
+        path.parent.mkdir(parents=True)
+    said = BY_SLURM.format(state="FAILED", words="failed, ")
+    log.write_text(said.replace("/c/.snakemake/", f"{tmp_path}/.snakemake/"))
+    slurm.write_text(
+        'WorkflowError in file "/r/common.smk", line 65:\nc.yaml: was changed\n  File\n'
+    )
+    assert why_stopped(tmp_path, {}) == f"c.yaml: was changed (log: {slurm})"
+
+
 @pytest.mark.parametrize(
     ("log", "words"),
     [

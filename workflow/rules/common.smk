@@ -1,6 +1,7 @@
 """What all rules share: the checked campaign, the interpreter, the shapes of names."""
 
 import atexit
+import hashlib
 import os
 import re
 import shlex
@@ -55,6 +56,19 @@ MAIN = workflow.modifier.is_main_snakefile()
 DRAFTS = Path(".snakemake", "ligen_drafts")
 contents = Contents(Path.cwd(), deep=DEEP in os.environ)
 
+SETTINGS = "LIGEN_SETTINGS"
+"""Environment variable of Snakemake's jobs: digest of the settings with which the run began."""
+
+asked = hashlib.sha256(plan.settings.model_dump_json().encode()).hexdigest()
+# A job on a cluster reads the config again, but what Snakemake records of it is of the run's start.
+if not workflow.is_main_process and os.environ.get(SETTINGS, asked) != asked:
+    raise WorkflowError(
+        f"{plan.config.name}: was changed while the campaign runs; put it back, or stop the run "
+        "and start it again"
+        # On a node without them the effort stands for other settings.
+        + (f" ({plan.without_networks})" if plan.without_networks else "")
+    )
+
 
 @atexit.register  # a run with nothing to do calls no handler of Snakemake's
 def keep_contents():
@@ -64,4 +78,4 @@ def keep_contents():
 
 
 STARTED_BY = os.environ.get(PART_OF)
-os.environ.update(stage_environment() | {PART_OF: this_process()})
+os.environ.update(stage_environment() | {PART_OF: this_process(), SETTINGS: asked})
