@@ -274,7 +274,8 @@ def add_deep(arguments: argparse.ArgumentParser) -> None:
         "--deep",
         action="store_true",
         help="read every library and structure again to see whether it has changed (default: "
-        "those whose size or time differs from the last run's)",
+        "those whose size or times differ from the last run's; some file systems keep no time of "
+        "change)",
     )
 
 

@@ -1,5 +1,6 @@
 """A campaign that grows or shrinks: what is ranked afterwards is what the config describes."""
 
+import json
 import os
 import re
 import shutil
@@ -15,6 +16,7 @@ import yaml
 from snakemake.api import ConfigSettings, ResourceSettings, SnakemakeApi
 
 from ligen_py import verify
+from ligen_py.store.campaign.contents import KEPT
 from ligen_py.store.campaign.manifest import read_manifest
 from ligen_py.store.campaign.reader import open_campaign
 from tests.workflow.forked import python, snakemake
@@ -279,12 +281,18 @@ def test_a_new_time_alone_makes_nothing_again(folder: Path) -> None:
     assert jobs(run_local(folder, "--dry-run", *words).stdout)["parse"] == 1
 
 
-def test_equal_size_and_time_are_noticed_by_deep_alone(folder: Path) -> None:
-    path = folder / "library/a.smi"
+def test_equal_size_and_time_are_noticed(folder: Path) -> None:
+    """By the time of change, and by --deep on a file system that keeps none."""
+    path, note = folder / "library/a.smi", folder / KEPT
     assert run_local(folder).returncode == 0  # remembers where this copy's files lie
     times = path.stat().st_mtime_ns
     path.write_text(path.read_text().replace("acetamide", "acetamine"))
     os.utime(path, ns=(times, times))
+    planned = ligen(folder, "plan", "c.yaml", "--sample", "1")
+    assert "a.smi has changed" in planned.stdout
+    known = json.loads(note.read_text())
+    known[str(path)][2] = path.stat().st_ctime_ns
+    note.write_text(json.dumps(known))
     assert "has changed" not in ligen(folder, "plan", "c.yaml", "--sample", "1").stdout
     planned = ligen(folder, "plan", "c.yaml", "--sample", "1", "--deep")
     assert "a.smi has changed" in planned.stdout

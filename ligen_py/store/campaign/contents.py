@@ -1,8 +1,12 @@
-"""The contents of the files that a campaign is made from, known again by size and time of change.
+"""The contents of the files that a campaign is made from, known again by their sizes and times.
 
 Snakemake compares times only. A file that was replaced by an older one, as `cp -p`, `rsync -a` and
 `tar` do, is newer than nothing that was made from it. Here its contents count: the rules give them
 to Snakemake as a parameter, so that what was made from other contents is made again.
+
+A correction may have the size and the time of modification of the file before (`rsync -a`), but not
+its time of change, which the system keeps. A copy or `chmod` changes that, too: then the file is
+read once more.
 """
 
 import json
@@ -22,7 +26,7 @@ KEPT = Path(".snakemake", "ligen_contents.json")
 """Where a campaign's folder has what was read before; it may be deleted at any time."""
 
 DEEP = "LIGEN_DEEP"
-"""Environment variable: where it is set, every file is read, whatever its size and time."""
+"""Environment variable: where it is set, every file is read, whatever its size and times."""
 
 THREADS = 8
 
@@ -68,7 +72,7 @@ def require_past(folder: Path) -> None:
 
 
 class Contents:
-    """SHA-256 of files, each read once; later runs read it again where size or time differ."""
+    """SHA-256 of files, each read once; later runs read it again where size or times differ."""
 
     def __init__(self, folder: Path, deep: bool = False) -> None:
         """`folder` is the campaign's; with `deep` all files are read again."""
@@ -82,13 +86,13 @@ class Contents:
         if name not in self._now:
             try:
                 status = path.stat()
-                seen: list[str | int] = [status.st_size, status.st_mtime_ns]
+                seen: list[str | int] = [status.st_size, status.st_mtime_ns, status.st_ctime_ns]
                 before = None if self._deep else self._before.get(name)
-                known = before[2:] if before and before[:2] == seen else [file_digest(path)]
+                known = before[3:] if before and before[:3] == seen else [file_digest(path)]
             except OSError as error:
                 raise InputError(f"{path}: cannot be read ({error.strerror})") from error
             self._now[name] = [*seen, *known]
-        return str(self._now[name][2])
+        return str(self._now[name][3])
 
     def digests(self, paths: Iterable[Path]) -> list[str]:
         """SHA-256 of several files, of which some are read at a time."""
@@ -111,6 +115,6 @@ class Contents:
 def _read(store: Path) -> dict[str, list[str | int]]:
     try:
         found = json.loads(store.read_text(encoding="utf-8"))
-        return {str(name): [size, time, str(sha)] for name, (size, time, sha) in found.items()}
+        return {str(name): [*seen, str(sha)] for name, (*seen, sha) in found.items()}
     except (OSError, ValueError, TypeError, AttributeError, RecursionError):
         return {}
