@@ -68,7 +68,9 @@ class EarlierRun:
             folders = {self.results / "controls" / name for name in ranked}
             missing = [one for one in missing if one not in files and one.parent not in folders]
         found = [(file, "is missing") for file in missing]
-        return found + [(file, "has changed since it was written") for file in self.changed()]
+        # By its time alone: a campaign copied with new times has such files, too.
+        newer = "is newer than the run that wrote it, as an edited file or a copy is"
+        return found + [(file, newer) for file in self.changed()]
 
     def changed(self) -> list[Path]:
         """Exported files that are newer than the end of the job that wrote them."""
