@@ -35,7 +35,10 @@ MINUTE = 60.0
 
 @dataclass(frozen=True)
 class State:
-    """Where a campaign stands at one moment. A record counts once for each pocket."""
+    """Where a campaign stands at one moment. A record of a library counts once for each pocket.
+
+    A reference ligand that is redocked is a part, but no record, as in ledger and report.
+    """
 
     parts: int
     all_parts: int
@@ -221,6 +224,8 @@ class Progress:
         with searched():
             reason = _column(part.scores, SCORES, "ledger/reason")
             scores = read_columns(part.scores, SCORES, ("scores/best", "scores/score"))
+        if part.control:
+            reason = reason[:0]
         lost = Counter[str]()
         for value, count in zip(*np.unique(reason[reason > 0], return_counts=True), strict=True):
             lost[Reason(value).name.lower().replace("_", " ")] += int(count)
@@ -231,17 +236,17 @@ class Progress:
         self._done[part.scores] = _Finished(part, changed, len(reason), lost, best, ligand)
 
     def _expected(self) -> float:
-        """Records of all parts; of files that are not there yet the mean of their library's."""
+        """Records of all libraries; of files that are not there yet the mean of their library's."""
         known: dict[str, list[int]] = {}
         waiting: Counter[str] = Counter()
         for part in self.manifest.parts:
             if part.control:
-                known.setdefault("", []).append(1)
-            elif part.ligands in self._sizes:
+                continue
+            if part.ligands in self._sizes:
                 known.setdefault(part.library, []).append(self._sizes[part.ligands][1])
             else:
                 waiting[part.library] += 1
-        every = [size for library, sizes in known.items() if library for size in sizes]
+        every = [size for sizes in known.values() for size in sizes]
         total = float(sum(map(sum, known.values())))
         for library, count in waiting.items():
             sizes = known.get(library, every)

@@ -176,7 +176,17 @@ def test_a_file_that_is_not_parsed_counts_as_the_others_of_its_library(tmp_path:
         part.ligands.unlink()
         part.scores.unlink()
     state = Progress(read_manifest(write_manifest(tmp_path / "m.tsv", parts))).look()
-    assert (state.records, state.all_records, state.exact) == (6, 4 + 4 + 2 + 1, False)
+    assert (state.records, state.all_records, state.exact) == (6, 4 + 4 + 2, False)
+
+
+def test_a_redocked_ligand_is_no_record(tmp_path: Path) -> None:
+    """It was one, so that a finished campaign had a record more than ledger and report."""
+    parts = [
+        write_part(tmp_path, "t", "lib", "1-of-1", GOOD),
+        write_part(tmp_path, "t", "control-t", "1-of-1", GOOD[1:], crystal=tmp_path / "c.sdf"),
+    ]
+    said = str(Progress(read_manifest(write_manifest(tmp_path / "m.tsv", parts))).look())
+    assert said.startswith("2 of 2 parts, 2 of 2 records done; 1 unparsable; best")
 
 
 def test_by_hand(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
