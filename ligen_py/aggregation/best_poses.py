@@ -5,7 +5,7 @@ For `aggregate`, which ranks them.
 
 import json
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext, suppress
 from itertools import groupby, islice
 from pathlib import Path
 from typing import NamedTuple
@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ligen_py.engine.geometry import rebuild_each
+from ligen_py.errors import InputError
 from ligen_py.molecules.clusters import clusters, rmsd, symmetries_of_stored
 from ligen_py.molecules.export import crystal_pose, heavy_atoms_of
 from ligen_py.molecules.workers import each
@@ -112,7 +113,11 @@ def reference_poses(members: Sequence[PartFiles]) -> Reference:
                 found["docked"] = docked, name, json.dumps(terms)
                 with content_of(members[0].ligands, LIGANDS):
                     model = heavy_atoms_of(docked.molecule)
-        there = crystal_pose(crystal, model)
+        there = None
+        # One that was not docked is shown where it can be: it stops no ranking.
+        unread = (InputError, ValueError, RuntimeError)
+        with nullcontext() if members[0].control else suppress(*unread):
+            there = crystal_pose(crystal, model)
         if there is not None:
             found["crystal"] = Pose(there.smiles, there.smiles, "", *there[1:]), name, ""
     return reference_of(found)

@@ -32,7 +32,7 @@ _BONDS = 11
 _RINGS = 0x42
 """What stands between bonds and the smallest rings, those that symmetry makes equal included."""
 _MOST = 255
-"""Most atoms of a molecule whose bonds have a byte for an atom."""
+"""Most atoms, and most bonds, of a molecule whose bonds have a byte for an atom."""
 _CONTENT = int(Chem.PropertyPickleOptions.NoConformers)
 
 KNOWN = 20_000
@@ -170,7 +170,7 @@ def _from_bytes(mol: Chem.Mol) -> _Listed | None:
     """Atoms, ends of the bonds, bonds and rings; None where the layout is not the usual one."""
     data = mol.ToBinary(_CONTENT)
     count, bonds = mol.GetNumAtoms(), mol.GetNumBonds()
-    if not data.startswith(HEAD) or count > _MOST:
+    if not data.startswith(HEAD) or max(count, bonds) > _MOST:
         return None
     for known in (_atoms, _bonds):
         if len(known) > KNOWN:

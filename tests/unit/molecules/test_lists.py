@@ -60,6 +60,15 @@ def test_molecules_of_more_atoms_than_a_byte_counts(count: int) -> None:
     assert found.element == [6] * count
 
 
+def test_fewer_atoms_may_have_more_bonds_than_a_byte_counts() -> None:
+    """Oligoprolines: 17 of them have 241 atoms, 257 bonds, and were lost."""
+    for units in (15, 17):
+        mol = Chem.AddHs(Chem.MolFromSmiles("N1CCC[C@H]1C(=O)" * units + "O"))
+        assert (lists._from_bytes(mol) is None) == (mol.GetNumBonds() > 255)
+        found, expected = Lists(mol), asked(mol)
+        assert (found.near, found.far, found.rings) == (expected[1], expected[2], expected[4])
+
+
 @pytest.mark.parametrize("smiles", ["C[CH3:1]", "*C", "CC"])
 def test_atoms_with_more_than_the_usual_are_asked(smiles: str) -> None:
     mol = Chem.MolFromSmiles(smiles)
