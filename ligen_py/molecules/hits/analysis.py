@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 from rdkit import Chem, rdBase
-from rdkit.Chem import rdCIPLabeler
+from rdkit.Chem import rdCIPLabeler, rdMolDescriptors
 
 from ligen_py.molecules.hits.checks import checks, from_coordinates
 from ligen_py.molecules.hits.depiction import drawing
@@ -124,15 +124,46 @@ def _order(bond: Chem.Bond) -> int:
 
 
 def _left_open(parent: Chem.Mol, mol: Chem.Mol) -> tuple[int, str]:
-    """How many stereocentres and double bonds the parent leaves open; all labels of the pose."""
-    count = open_stereo(parent)
-    count += sum(len(group.GetAtoms()) for group in parent.GetStereoGroups())
-    if not count:
+    """How many stereocentres and double bonds the parent leaves open; all labels of the pose.
+
+    RDKit also counts atoms of cages, such as adamantane's, of which no isomers differ: no more are
+    open than have isomers in the pose and none in the parent.
+    """
+    unmarked = open_stereo(parent)
+    groups = sum(len(group.GetAtoms()) for group in parent.GetStereoGroups())
+    if not unmarked and not groups:
         return 0, ""
     docked = Chem.RemoveHs(from_coordinates(mol))
+    isomeric = [part for part in _parts(docked) if _has_isomers(docked, part)]
+    count = min(unmarked, max(len(isomeric) - len(_parts(parent)), 0)) + groups
+    if not count:
+        return 0, ""
     rdCIPLabeler.AssignCIPLabels(docked)
-    acids = acid_centres(docked)
-    centres = [a for a in docked.GetAtoms() if a.GetAtomicNum() != 7 and a.GetIdx() not in acids]
-    labels = [one.GetProp("_CIPCode") for one in (*centres, *docked.GetBonds())
+    labels = [one.GetProp("_CIPCode") for one in (*_centres(docked), *docked.GetBonds())
               if one.HasProp("_CIPCode")]  # fmt: skip
     return count, ", ".join(labels)
+
+
+def _centres(mol: Chem.Mol) -> list[Chem.Atom]:
+    """Atoms that may be centres, without nitrogens and acids, which turn over."""
+    acids = acid_centres(mol)
+    return [a for a in mol.GetAtoms() if a.GetAtomicNum() != 7 and a.GetIdx() not in acids]
+
+
+def _parts(mol: Chem.Mol) -> list[list[int]]:
+    """Marked centres, those at the ends of bridges together, and marked bonds, as no atoms."""
+    marked = [atom.GetIdx() for atom in _centres(mol) if atom.GetChiralTag()]
+    heads: list[int] = []
+    rdMolDescriptors.CalcNumBridgeheadAtoms(mol, atoms=heads)
+    bridged = [atom for atom in marked if atom in heads]
+    bonds = sum(bond.GetStereo() > Chem.BondStereo.STEREOANY for bond in mol.GetBonds())
+    single = [[atom] for atom in marked if atom not in heads]
+    return [*single, *([bridged] if bridged else []), *([[]] * bonds)]
+
+
+def _has_isomers(mol: Chem.Mol, centres: Sequence[int]) -> bool:
+    """Whether inverting some centres gives another molecule; that of a bond does."""
+    other = Chem.Mol(mol)
+    for centre in centres:
+        other.GetAtomWithIdx(centre).InvertChirality()
+    return not centres or Chem.MolToSmiles(other) != Chem.MolToSmiles(mol)

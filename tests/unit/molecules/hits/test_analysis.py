@@ -8,7 +8,7 @@ import pytest
 from rdkit import Chem
 from rdkit.Chem import rdDistGeom, rdForceFieldHelpers, rdMolTransforms
 
-from ligen_py.molecules.hits.analysis import Analysis, Posed, analyse
+from ligen_py.molecules.hits.analysis import Analysis, Posed, _left_open, analyse
 from ligen_py.molecules.hits.depiction import HEIGHT, WIDTH, drawing
 from ligen_py.molecules.hits.properties import properties
 from ligen_py.molecules.hits.strain import strain
@@ -78,6 +78,27 @@ def test_strain_is_what_a_turned_torsion_costs() -> None:
     rdMolTransforms.SetDihedralDeg(turned.GetConformer(), *torsion, 90)
     assert relaxed < 1
     assert strain(turned) > relaxed + 5
+
+
+@pytest.mark.parametrize(
+    ("smiles", "count"),
+    {
+        "NC12CC3CC(CC(C3)C1)C2": 0,  # amantadine
+        "OC1C2CC3CC(C2)CC1C3": 0,
+        "C12C3C4C1C5C2C3C45": 0,
+        "CC(N)C12CC3CC(CC(C3)C1)C2": 1,  # rimantadine
+        "OC12CC3CC(C1)CC(NCC(=O)N1CCC[C@H]1C#N)(C3)C2": 0,  # vildagliptin, one centre drawn
+        "OC1CC2CCC1C2": 2,  # the two ends of the bridge are one
+        "CC1CCC(O)CC1": 2,
+        "C[C@H](O)C(C)F": 1,
+        "C/C=C/CC(C)O": 1,
+        "CC=CC": 1,
+    }.items(),
+)
+def test_what_has_no_isomers_is_not_called_open(smiles: str, count: int) -> None:
+    mol = Chem.AddHs(Chem.MolFromSmiles(smiles))
+    assert rdDistGeom.EmbedMolecule(mol, randomSeed=1) == 0
+    assert _left_open(Chem.MolFromSmiles(smiles), mol)[0] == count
 
 
 def test_hits_are_analysed_in_order_in_processes_of_their_own() -> None:
