@@ -117,6 +117,13 @@ def test_score_over_reference_pockets(
     assert aggregate.main(["--manifest", str(manifest), "--output", str(file), "--quiet"]) == 0
     assert query.main([str(file), "--columns", "over_references"]) == 2
     assert "no column 'over_references'" in capsys.readouterr().err
+    # Nor where mean ranks take the place of scores.
+    manifest = write_manifest(tmp_path / "three.tsv", parts)
+    file.unlink()
+    flags = ["--manifest", str(manifest), "--output", str(file), "--quiet"]
+    assert aggregate.main([*flags, "--rank-by", "consensus"]) == 0
+    assert query.main([str(file), "--columns", "over_references"]) == 2
+    assert "no column 'over_references'" in capsys.readouterr().err
 
 
 def test_by_name_ranked_or_not(campaign: Path, capsys: pytest.CaptureFixture[str]) -> None:

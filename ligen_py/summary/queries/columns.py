@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from ligen_py.records.properties import COUNTS, PROPERTY_NAMES
 from ligen_py.store.campaign.judged import CRYSTAL, ITEMS, Beside, Judgements
 from ligen_py.store.campaign.reader import CampaignReader, TargetReader
+from ligen_py.summary.facts import score_definition
 from ligen_py.summary.fence import fenced
 from ligen_py.summary.queries.expression import Column, Texts
 
@@ -58,10 +60,12 @@ class Molecules:
         """Every column, in the order in which all of them are shown."""
         return [*self._own, *self._optional, *PROPERTY_NAMES, *TEXTS[2:], *NUMBERS[2:]]
 
-    @property
+    @cached_property
     def _optional(self) -> list[str]:
         """Columns that a campaign has with several targets, and with networks."""
-        references = [REFERENCES] if len(self.campaign.targets) > 1 else []
+        # Mean ranks of two targets cannot be compared.
+        ranks_alone = score_definition(self.campaign)["rank_by"] == "consensus"
+        references = [REFERENCES] if len(self.campaign.targets) > 1 and not ranks_alone else []
         return [*references, *(ITEMS if self.judgements is not None else ())]
 
     @property
