@@ -4,8 +4,9 @@ For `aggregate`, which ranks them.
 """
 
 import json
+import logging
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, nullcontext, suppress
+from contextlib import ExitStack
 from itertools import groupby, islice
 from pathlib import Path
 from typing import NamedTuple
@@ -33,6 +34,8 @@ from ligen_py.store.files.read import (
     run_record,
 )
 from ligen_py.store.files.runs import Spool
+
+log = logging.getLogger("ligen_py")
 
 
 class Wanted(NamedTuple):
@@ -114,10 +117,12 @@ def reference_poses(members: Sequence[PartFiles]) -> Reference:
                 with content_of(members[0].ligands, LIGANDS):
                     model = heavy_atoms_of(docked.molecule)
         there = None
-        # One that was not docked is shown where it can be: it stops no ranking.
-        unread = (InputError, ValueError, RuntimeError)
-        with nullcontext() if members[0].control else suppress(*unread):
+        try:
             there = crystal_pose(crystal, model)
+        except InputError as error:
+            if members[0].control:
+                raise
+            log.warning("%s; the reference ligand is not shown", error)  # no ranking ends for that
         if there is not None:
             found["crystal"] = Pose(there.smiles, there.smiles, "", *there[1:]), name, ""
     return reference_of(found)

@@ -398,6 +398,7 @@ def test_without_the_reference_ligand_only_that_is_left_out(
     part = replace(write_part(tmp_path, "a", "lib", "1-of-1", MOLECULES), crystal=crystal)
     campaign = merged(tmp_path, [part])
     crystal.unlink()
+    capsys.readouterr()  # aggregate says that it cannot show it
     assert run(campaign, "--poses", "2") == 0
     said = f"{crystal}: does not exist; the reference ligand is left out; put it back\n"
     assert capsys.readouterr().err == said

@@ -75,7 +75,7 @@ ALLOWED = {
     "molecules": {"errors", "formats", "functions", "pace", "records", "settings", "unpacking"},
     "opencl": {"errors", "granted", "paths", "whole_files"},
     "sequences": {"errors", "granted", "records", "unpacking", "whole_files"},
-    "aggregation": {"engine", "molecules", "records", "store"},
+    "aggregation": {"engine", "errors", "molecules", "records", "store"},
     "search_inputs": {*FOR_STAGES, "database"},
     "homologs": {*FOR_STAGES, "search_inputs"},
     "engine": {

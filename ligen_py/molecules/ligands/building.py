@@ -322,7 +322,7 @@ def _note_open_stereo(
     """Say that stereoisomers are not docked; most of a cage's cannot be."""
     count, most = undefined_stereo(parent), settings.stereoisomers
     if count > most and not (docked < most and _every_isomer_is_tried(parent, settings)):
-        notes.append(f"{count} stereoisomers are open, {most} at most docked")
+        notes.append(f"up to {count} stereoisomers are open, {most} at most docked")
 
 
 def _every_isomer_is_tried(parent: Chem.Mol, settings: ParseSettings) -> bool:
