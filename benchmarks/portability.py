@@ -22,6 +22,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout as it is
 
 from benchmarks import native, roofline
+from benchmarks.ceilings import arithmetic, class_of, look_ups, spread
 from benchmarks.datasets import benchmark_field, benchmark_search, dataset
 from benchmarks.figures import save, writable
 from benchmarks.leaving import in_words
@@ -50,12 +51,12 @@ def measure(device: Device, forms: list[Form], quick: bool) -> dict[str, Any]:
     has_native = device.back_end == "ptx" and importlib.util.find_spec("cupy") is not None
     if not has_native:
         print("no native compiler here (NVIDIA with CuPy): no application efficiency")
-    ceilings: dict[str, Any] = roofline.arithmetic(device, runs)
+    ceilings: dict[str, Any] = arithmetic(device, runs)
     rows = []
     for atoms, fragments in SETS:
-        atom_class = roofline.class_of(int(dataset(atoms, fragments, 1).heavy.max()))
+        atom_class = class_of(int(dataset(atoms, fragments, 1).heavy.max()))
         looks = {
-            look_up: roofline.look_ups(device, plan, atoms, fragments, look_up, runs)
+            look_up: look_ups(device, plan, atoms, fragments, look_up, runs)
             for look_up in {tuned(device, f"{form}/dock.cl", atom_class).look_up for form in forms}
         }
         ceilings[f"look_up d_{atoms}_{fragments}"] = looks
@@ -92,7 +93,7 @@ def native_rate(
         docker = native.NativeLatencyDocker(trial.plan, tuning, trial.atom_class)
     if not trial.equals_twin(docker.search(ligands, trial.sample)):
         raise SystemExit(f"{row['dataset']}, {form}: the native kernel differs from the twin")
-    found = roofline.spread(native.rates(docker, ligands, count, 3 if quick else 7))
+    found = spread(native.rates(docker, ligands, count, 3 if quick else 7))
     efficiency = row["ligands_per_second"]["median"] / found["median"]
     return {"native_ligands_per_second": found, "application_efficiency": efficiency}
 

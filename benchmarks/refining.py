@@ -10,7 +10,7 @@ heat. The forms run in turn, so that other work on the machine meets both: a sub
 pose (batched/refine_lanes.cl). --poses 4 --rounds 64 is the last heat of `standard` alone. The rate
 "evaluations/s" is by the device's clock, "of a core" by the processor time of this process, which
 other work changes less; both are the best of the runs. The share is that of the single-precision
-multiply-adds that roofline.py measures.
+multiply-adds that ceilings.py measures.
 
 An evaluation is counted as 100 operations an atom (placing it, the trilinear look-up, its moment),
 100 a pair (distance, two Gaussians, contact terms, forces), 190 a torsion, and 12 an entry of the
@@ -29,6 +29,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout as it is
 
+from benchmarks.ceilings import arithmetic
 from benchmarks.docking import LigandsInMemory, Settings, Target, cores_for, parsed, pocket_of
 from benchmarks.figures import save, writable
 from benchmarks.leaving import in_words
@@ -178,8 +179,6 @@ def print_rows(rows: list[dict[str, Any]], fused: float) -> None:
 
 def main() -> int:
     """Print the table."""
-    from benchmarks.roofline import arithmetic
-
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
