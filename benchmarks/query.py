@@ -53,6 +53,7 @@ NOWHERE = Site(
     role=np.empty(0, "u1"),
     conformation=NO_TEXTS,
     receptor=NO_TEXTS,
+    box=NO_TEXTS,
 )
 """A target without atoms."""
 
