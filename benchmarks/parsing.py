@@ -37,7 +37,15 @@ from benchmarks.leaving import in_words
 from ligen_py.cli import at_least
 from ligen_py.molecules.library.parsing import parse
 from ligen_py.molecules.library.reading import WHOLE, records
-from ligen_py.molecules.ligands import pka, pka_table, preparation, protonation, standardising
+from ligen_py.molecules.ligands import (
+    building,
+    one_state,
+    pka,
+    pka_table,
+    preparation,
+    protonation,
+    standardising,
+)
 from ligen_py.molecules.ligands.preparation import prepare, prepare_together
 from ligen_py.molecules.stored import stored
 from ligen_py.molecules.workers import BATCH
@@ -48,19 +56,20 @@ STEPS: tuple[tuple[str, Any, str], ...] = (
     ("read and sanitise", preparation, "molecule_of_record"),
     ("standardise", preparation, "standardising"),
     ("  where a rule applies", standardising.chembl, "normalize_mol"),
-    ("canonical SMILES", preparation, "canonical_smiles"),
-    ("protonate", preparation, "protonating"),
+    ("SMILES of the parent", preparation, "canonical_smiles"),
+    ("protonate", building, "protonating"),
     ("  find groups, their pKa", protonation, "titrating"),
     ("    surroundings of atoms", pka, "surroundings"),
     ("  populations", protonation, "populations"),
-    ("stereoisomers", preparation, "stereoisomers"),
-    ("hydrogens", preparation, "_full"),
-    ("order of atoms, torsions", preparation, "_docking_orders"),
-    ("  rotatable bonds", preparation, "rotatable_bonds"),
-    ("  bytes of the molecule", preparation, "stored_arrays"),
-    ("  charges", preparation, "gasteiger_of"),
-    ("coordinates", preparation, "_ligands"),
-    ("  conformers from pieces", preparation, "assemble"),
+    ("stereoisomers", building, "stereoisomers"),
+    ("SMILES of the states", building, "canonical_smiles"),
+    ("hydrogens", building, "_full"),
+    ("order of atoms, torsions", building, "docking_orders"),
+    ("  rotatable bonds", one_state, "rotatable_bonds"),
+    ("  bytes of the molecule", one_state, "stored_arrays"),
+    ("  charges", one_state, "gasteiger_of"),
+    ("coordinates", building, "ligands_of"),
+    ("  conformers from pieces", one_state, "assemble"),
     ("properties", preparation, "properties"),
 )
 """Name of a step, and the function that does it."""
