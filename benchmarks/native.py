@@ -1,9 +1,9 @@
 """The docking kernels compiled natively: OpenCL C as CUDA, through NVRTC, for comparison.
 
 The kernel files are used unchanged. A prelude of macros and functions defines OpenCL's words in
-CUDA. Three changes need editing of the text: files are included in place, vector literals
-`(float4)(a, b, c, d)` become calls, and arrays in `__local` memory become `__shared__` ones. Needs
-CuPy, which brings NVRTC.
+CUDA. Four changes need editing of the text: files are included in place, vector literals
+`(float4)(a, b, c, d)` become calls, those of structs `(row_t){a, b}` lose their brackets, and
+arrays in `__local` memory become `__shared__` ones. Needs CuPy, which brings NVRTC.
 """
 
 import re
@@ -61,6 +61,7 @@ def as_cuda(source: str) -> str:
     """A kernel file, relative to kernels/, as the text of a CUDA program."""
     text = _included(kernel_folder().joinpath(source).read_text(encoding="utf-8"))
     text = re.sub(r"\((float4|int4)\)\(", r"cl_\1(", text)
+    text = re.sub(r"\((\w+_t)\)\{", r"\1{", text)
     text = re.sub(r"__local (\w+) (\w+)\[", r"__shared__ \1 \2[", text)
     rows = declared(STRUCTS)
     return PRELUDE + rows + text.replace("#pragma OPENCL FP_CONTRACT OFF", "")

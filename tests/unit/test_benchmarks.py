@@ -643,7 +643,7 @@ def test_the_docking_kernels_are_cuda_with_the_prelude(form: str, tmp_path: Path
     program = tmp_path / "dock.cpp"
     macros = "#define SG_PTX 1\n#define SG_SIZE 32\n#define TEAM 4\n"
     program.write_text(CUDA + macros + native.as_cuda(f"{form}/dock.cl"))
-    command = ["g++", "-std=c++17", "-fsyntax-only", str(program)]
+    command = ["g++", "-std=c++17", "-pedantic-errors", "-fsyntax-only", str(program)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[:2000]
 
