@@ -40,7 +40,7 @@ LACKING = "[$([N;D1;-,-2;!$(*~[+])]-,=[!#1]),$([N;-;D2;!$(*~[+]);!$(*-[*]=,#,:*)
 A record may have other hydrogens: RDKit's RemoveHs leaves that of C=N-H.
 """
 
-UNPAIRED = "[#7+v3]"
+UNPAIRED = "[#7+v3;$(*=[#6])]"
 """What RDKit makes of guanidines (C.cat) that are neutral."""
 
 
@@ -52,7 +52,7 @@ def read_mol2(text: str) -> Chem.Mol | None:
     """
     if lost_bond(text):
         return None
-    text = _plain(text).replace(" S.O2 ", " S.o2 ")
+    text = without_comments(text).replace(" S.O2 ", " S.o2 ")
     if section := CHARGES.search(text):
         text = CHARGES.sub("", text)
         charges = {int(atom) - 1: int(charge) for atom, charge in CHARGE.findall(section[1])}
@@ -84,7 +84,7 @@ def read_mol2(text: str) -> Chem.Mol | None:
 
 def lost_bond(text: str) -> str:
     """What is wrong with the bonds of a record that RDKit would leave out; else an empty string."""
-    text = _plain(text)
+    text = without_comments(text)
     section = BONDS.search(text)
     rows = [line.split() for line in section[1].splitlines()] if section else []
     for words in rows:
@@ -98,8 +98,8 @@ def lost_bond(text: str) -> str:
     return f"the record has {found} bonds, but its third line says {count[1]}"
 
 
-def _plain(text: str) -> str:
-    """The first record without comments."""
+def without_comments(text: str) -> str:
+    """The first record of a text, without comments: RDKit takes them for atoms and bonds."""
     text = COMMENT.sub(lambda found: found[1] or "", text)
     return text[: text.find(HEAD, text.find(HEAD) + 1)] if text.count(HEAD) > 1 else text
 

@@ -16,7 +16,7 @@ from ligen_py.molecules.hits.strain import strain
 from ligen_py.molecules.interactions.contacts import Contact, contacts
 from ligen_py.molecules.interactions.ligand import ligand_groups
 from ligen_py.molecules.interactions.receptor import Surroundings, surroundings
-from ligen_py.molecules.ligands.states import acid_centres, open_stereo
+from ligen_py.molecules.ligands.states import acid_centres, open_centres_and_bonds
 from ligen_py.molecules.stored import molecule_of
 from ligen_py.molecules.workers import ordered_map
 from ligen_py.records.site import Site
@@ -126,16 +126,18 @@ def _order(bond: Chem.Bond) -> int:
 def _left_open(parent: Chem.Mol, mol: Chem.Mol) -> tuple[int, str]:
     """How many stereocentres and double bonds the parent leaves open; all labels of the pose.
 
-    RDKit also counts atoms of cages, such as adamantane's, of which no isomers differ: no more are
-    open than have isomers in the pose and none in the parent.
+    RDKit also counts atoms of cages, such as adamantane's, of which no isomers differ: in cages no
+    more are open than have isomers in the pose and none in the parent.
     """
-    unmarked = open_stereo(parent)
+    centres, bonds = open_centres_and_bonds(parent)
     groups = sum(len(group.GetAtoms()) for group in parent.GetStereoGroups())
-    if not unmarked and not groups:
+    if not centres and not bonds and not groups:
         return 0, ""
     docked = Chem.RemoveHs(from_coordinates(mol))
-    isomeric = [part for part in _parts(docked) if _has_isomers(docked, part)]
-    count = min(unmarked, max(len(isomeric) - len(_parts(parent)), 0)) + groups
+    caged = set().union(*_cages(parent)).intersection(centres)
+    isomeric = sum(_has_isomers(docked, part) for part in _caged(docked)) if caged else 0
+    inside = min(len(caged), max(isomeric - len(_caged(parent)), 0))
+    count = len(centres) - len(caged) + inside + bonds + groups
     if not count:
         return 0, ""
     rdCIPLabeler.AssignCIPLabels(docked)
@@ -150,20 +152,40 @@ def _centres(mol: Chem.Mol) -> list[Chem.Atom]:
     return [a for a in mol.GetAtoms() if a.GetAtomicNum() != 7 and a.GetIdx() not in acids]
 
 
-def _parts(mol: Chem.Mol) -> list[list[int]]:
-    """Marked centres, those at the ends of bridges together, and marked bonds, as no atoms."""
-    marked = [atom.GetIdx() for atom in _centres(mol) if atom.GetChiralTag()]
-    heads: list[int] = []
-    rdMolDescriptors.CalcNumBridgeheadAtoms(mol, atoms=heads)
-    bridged = [atom for atom in marked if atom in heads]
-    bonds = sum(bond.GetStereo() > Chem.BondStereo.STEREOANY for bond in mol.GetBonds())
-    single = [[atom] for atom in marked if atom not in heads]
-    return [*single, *([bridged] if bridged else []), *([[]] * bonds)]
+def _cages(mol: Chem.Mol) -> list[set[int]]:
+    """Atoms of each system of rings that has bridges."""
+    heads, systems = _bridgeheads(mol), list[set[int]]()
+    for ring in mol.GetRingInfo().AtomRings() if heads else ():
+        atoms = set(ring)
+        for other in [system for system in systems if len(system & atoms) > 1]:
+            systems.remove(other)
+            atoms |= other
+        systems.append(atoms)
+    return [system for system in systems if system & heads]
+
+
+def _bridgeheads(mol: Chem.Mol) -> set[int]:
+    """Ends of bridges, and atoms of three rings, as cubane's."""
+    found: list[int] = []
+    rdMolDescriptors.CalcNumBridgeheadAtoms(mol, atoms=found)
+    rings = mol.GetRingInfo()
+    return {*found, *(atom for atom in range(mol.GetNumAtoms()) if rings.NumAtomRings(atom) > 2)}
+
+
+def _caged(mol: Chem.Mol) -> list[list[int]]:
+    """Marked centres of cages, one by one; those at the ends of a cage's bridges together."""
+    marked, heads = {a.GetIdx() for a in _centres(mol) if a.GetChiralTag()}, _bridgeheads(mol)
+    parts: list[list[int]] = []
+    for cage in _cages(mol):
+        parts += [[atom] for atom in sorted(marked & cage - heads)]
+        if ends := sorted(marked & cage & heads):
+            parts.append(ends)
+    return parts
 
 
 def _has_isomers(mol: Chem.Mol, centres: Sequence[int]) -> bool:
-    """Whether inverting some centres gives another molecule; that of a bond does."""
+    """Whether inverting some centres gives another molecule."""
     other = Chem.Mol(mol)
     for centre in centres:
         other.GetAtomWithIdx(centre).InvertChirality()
-    return not centres or Chem.MolToSmiles(other) != Chem.MolToSmiles(mol)
+    return bool(Chem.MolToSmiles(other) != Chem.MolToSmiles(mol))

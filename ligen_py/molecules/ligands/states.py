@@ -135,7 +135,13 @@ def undefined_stereo(mol: Chem.Mol) -> int:
 
 
 def open_stereo(mol: Chem.Mol) -> int:
-    """Number of centres and double bonds whose stereochemistry a drawing leaves open.
+    """Number of centres and double bonds whose stereochemistry a drawing leaves open."""
+    centres, bonds = open_centres_and_bonds(mol)
+    return len(centres) + bonds
+
+
+def open_centres_and_bonds(mol: Chem.Mol) -> tuple[list[int], int]:
+    """Atoms that are centres which a drawing leaves open, and how many double bonds are so.
 
     RDKit also counts allenes, of whose bonds none has sides, C=N-H, whose sides interconvert, and
     atoms of other than four neighbours.
@@ -144,7 +150,7 @@ def open_stereo(mol: Chem.Mol) -> int:
     equal = with_equal_oxygens(mol)
     found = [one for one in Chem.FindPotentialStereo(equal) if one.specified in UNMARKED]
     bonds = [bond for bond in _bonds_of(equal, found) if not (_is_cumulated(bond) or _is_nh(bond))]
-    return len(bonds) + sum(one.type == centre for one in found)
+    return [one.centeredOn for one in found if one.type == centre], len(bonds)
 
 
 def _cumulated(mol: Chem.Mol) -> int:

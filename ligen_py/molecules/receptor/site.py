@@ -13,6 +13,7 @@ from rdkit import Chem, rdBase
 
 from ligen_py.errors import InputError
 from ligen_py.molecules.elements import METALS
+from ligen_py.molecules.mol2 import without_comments
 from ligen_py.molecules.pdbqt_input import ligand_as_pdb
 from ligen_py.molecules.receptor import cofactors
 from ligen_py.molecules.receptor.cavity_files import read_found
@@ -30,8 +31,9 @@ MOST_ATOMS = 1024
 LIGAND_FILES = (".sdf", ".mol", ".mol2", ".pdb", ".ent", ".pdbqt")
 """Endings of a reference ligand's file, before that of a compressed one."""
 
-SHORTEST = 0.5
-"""Angstrom between neighbours in a ligand, in the median: bonds have 1.1 and more, in nm 0.15."""
+IN_NM, SMALL = (0.05, 0.5), 3.0
+"""Angstrom between neighbours, in the median, where coordinates are in nm: bonds have 0.15 then. So
+no such ligand is as long as 3 A, as two copies of one are that a file has nearly in one place."""
 
 FEW = 5
 """So many residues of one name are listed in a warning."""
@@ -336,7 +338,7 @@ def read_heavy_atoms(path: Path) -> np.ndarray:
     if len(xyz) > 3 and not xyz[:, 2].any():
         raise InputError(f"{path}: the reference ligand is flat (2-D); give it as in the crystal")
     apart = _median_apart(xyz)
-    if apart < SHORTEST:
+    if IN_NM[0] < apart < IN_NM[1] and np.ptp(xyz, axis=0).max() < SMALL:
         raise InputError(
             f"{path}: neighbours in the reference ligand are {apart:.2f} A apart, less than any "
             "bond is long; give coordinates in Angstrom, not in nm"
@@ -372,7 +374,9 @@ def _mol_file(text: str) -> np.ndarray | None:
 def _mol2_file(text: str) -> np.ndarray | None:
     _warn_of_others(text.count("@<TRIPOS>MOLECULE") > 1)
     # Types that do not go together, as one of a guanidinium ion, do not matter here.
-    mol = Chem.MolFromMol2Block(text, sanitize=False, removeHs=False, cleanupSubstructures=False)
+    mol = Chem.MolFromMol2Block(
+        without_comments(text), sanitize=False, removeHs=False, cleanupSubstructures=False
+    )
     return _heavy(mol)
 
 

@@ -1,5 +1,7 @@
 """MOL2 records as programs other than Corina write them: aromatic pyrroles, hydrogens left out."""
 
+import re
+
 import pytest
 from rdkit import Chem
 from rdkit.Chem.rdDistGeom import EmbedMolecule
@@ -124,6 +126,16 @@ def test_guanidines_may_be_neutral(smiles: str, hydrogens: str) -> None:
     mol = read_mol2("\n".join(lines) + "\n")
     assert mol is not None
     assert Chem.CanonSmiles(Chem.MolToSmiles(Chem.RemoveAllHs(mol)), 0) == Chem.CanonSmiles(smiles)
+
+
+def test_an_ammonium_ion_keeps_its_charge_without_its_hydrogen() -> None:
+    """SYBYL's N.4, of which RDKit makes a cation."""
+    lines = written("C[NH+](C)CCc1ccccc1", "none").splitlines()
+    row = lines.index("@<TRIPOS>ATOM") + 2
+    lines[row] = re.sub(r" N\S* 1 LIG", " N.4 1 LIG", lines[row])
+    mol = read_mol2("\n".join(lines) + "\n")
+    assert mol is not None
+    assert Chem.MolToSmiles(Chem.RemoveHs(mol)) == "C[NH+](C)CCc1ccccc1"
 
 
 def test_other_names_of_types_are_known() -> None:

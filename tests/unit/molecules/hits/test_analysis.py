@@ -93,6 +93,9 @@ def test_strain_is_what_a_turned_torsion_costs() -> None:
         "C[C@H](O)C(C)F": 1,
         "C/C=C/CC(C)O": 1,
         "CC=CC": 1,
+        "CC=C1CCC(C)CC1": 2,  # an axis, which RDKit does not mark in space
+        "O=C(N[C@@H]1C[C@H]2CC[C@@H]1C2)OC1=CC2CCC1C2": 1,  # two cages, one of them drawn
+        "O=C(NC1CC2CCC1C2)NC1CC2CCC1O2": 4,
     }.items(),
 )
 def test_what_has_no_isomers_is_not_called_open(smiles: str, count: int) -> None:

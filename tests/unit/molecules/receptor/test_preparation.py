@@ -1232,6 +1232,15 @@ def test_a_mol2_whose_types_do_not_go_together_has_places_all_the_same(tmp_path:
     path = tmp_path / "a.mol2"
     path.write_text(MOL2.replace(" C.3", " C.cat", 1))
     assert site_of_ligand(path, 7.0).center == CENTER
+    path.write_text(MOL2.replace("@<TRIPOS>BOND\n", "# none of them is double\n@<TRIPOS>BOND\n"))
+    assert site_of_ligand(path, 7.0).center == CENTER
+
+
+def test_a_ligand_whose_atoms_stand_twice_is_not_in_nm(tmp_path: Path) -> None:
+    places = [(2.0 * i, 0.0, 0.0) for i in range(4)]
+    twice = [(x, 0.0, 0.2) for x, _, _ in places]
+    rows = [het(f"C{n}", "LIG", 1, xyz, "C") for n, xyz in enumerate([*places, *twice], start=1)]
+    assert site_of_ligand(write(tmp_path / "a.pdb", rows), 7.0).center[0] == pytest.approx(3.0)
 
 
 def test_hydrogens_without_elements_are_no_holmium(tmp_path: Path, ligand_site: Site) -> None:
