@@ -2,6 +2,7 @@
 
 import math
 import random
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -95,7 +96,7 @@ def states_of(
     states, problems = yield from _built(parent, known, drawing, settings, shapes, notes)
     made = chain.from_iterable(states.values())
     docked = max((int(one.shape["isomers"][0]) for one in made), default=settings.stereoisomers)
-    if not states and problems and problems[0].reason == Reason.EMBEDDING_FAILED:
+    if not states and problems and problems[0][1].reason == Reason.EMBEDDING_FAILED:
         yield ALONE
         possible = _mended(parent, settings, shapes, notes)
         for mended in possible:
@@ -106,19 +107,23 @@ def states_of(
         for ligand in (ligand for ligands in states.values() for ligand in ligands):
             ligand.shape["isomers"] = ligand.shape["isomers"] * np.uint16(len(possible))
     elif states:
-        notes += _left_out([str(problem) for problem in problems])
+        notes += _left_out([(form, str(problem)) for form, problem in problems])
     if not states and problems:
-        raise problems[0]
+        raise problems[0][1]
     if not drawing:
         _note_open_stereo(parent, docked, settings, notes)
     return tuple(ligand for ligands in states.values() for ligand in ligands)
 
 
-def _left_out(problems: Sequence[str]) -> Iterator[str]:
-    """Notes on states that were not built. Most stereoisomers of a cage exist on paper alone."""
-    if impossible := problems.count(EXCLUDED):
-        yield f"{impossible} impossible stereoisomer{'s' * (impossible > 1)} left out"
-    others = [problem for problem in problems if problem != EXCLUDED]
+def _left_out(problems: Sequence[tuple[int, str]]) -> Iterator[str]:
+    """Notes on states that were not built: of which form, and why.
+
+    Most stereoisomers of a cage exist on paper alone, and those in each protonation state.
+    """
+    impossible = Counter(form for form, problem in problems if problem == EXCLUDED)
+    if most := max(impossible.values(), default=0):
+        yield f"{most} impossible stereoisomer{'s' * (most > 1)} left out"
+    others = [problem for _, problem in problems if problem != EXCLUDED]
     if others:
         count = f"{len(others)} states left out, the first" if others[1:] else "1 state left out"
         yield f"{count} for: {others[0]}"
@@ -131,15 +136,15 @@ def _built(
     settings: ParseSettings,
     shapes: Path | None,
     notes: list[str],
-) -> Steps[tuple[dict[str, list[State]], list[UnusableError]]]:
-    """States of a parent by SMILES, and what was in the way of the others.
+) -> Steps[tuple[dict[str, list[State]], list[tuple[int, UnusableError]]]]:
+    """States of a parent by SMILES, and what was in the way of the others, with the form's number.
 
     `known` is the parent's SMILES, where it has one already. With a drawing the states have its
     coordinates, but for those that they do not fit; for these, and without one, conformers are
     made.
     """
     states: dict[str, list[State]] = {}
-    problems: dict[str, UnusableError] = {}
+    problems: dict[str, tuple[int, UnusableError]] = {}
     forms = yield from _forms(parent, known, settings)
     if not drawing or settings.embed == "never":
         places = [drawing is not None] * len(forms)
@@ -152,7 +157,9 @@ def _built(
     ]
     first = [list(islice(isomers, settings.stereoisomers)) for isomers in every]  # tried anyway
     ahead = yield from _ordered_ahead(chain(*first), drawing, settings)
-    for (form, _, cost), placed, tried, others in zip(forms, places, first, every, strict=True):
+    for number, ((form, _, cost), placed, tried, others) in enumerate(
+        zip(forms, places, first, every, strict=True)
+    ):
         before = len(states)
         is_open = tried[0][0] is not form and tried[0][1] in ahead
         is_open = is_open and macrocycle(form.GetRingInfo().AtomRings()) < UNSURE_RING
@@ -181,7 +188,7 @@ def _built(
                         isomer, ordered, smiles, placed, settings, shapes, notes
                     )
             except UnusableError as error:
-                problems[smiles] = error
+                problems[smiles] = number, error
         made = list(states.values())[before:]
         for ligand in (ligand for ligands in made for ligand in ligands):
             ligand.shape["state_cost"] = np.array([cost], "f4")

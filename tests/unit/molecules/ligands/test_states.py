@@ -218,6 +218,8 @@ def test_states_that_cannot_be_are_reported() -> None:
     assert "impossible stereoisomers left out" in found.note
     one = of("C1CC2CCC1C2N").note
     assert one == "1 impossible stereoisomer left out"
+    both = of("Cc1[nH]cnc1C1CC2CCC1O2", ParseSettings()).note
+    assert both.startswith("4 impossible stereoisomers left out"), "in each protonation state"
 
 
 def test_nitrogens_of_cryptands_are_not_compared() -> None:
