@@ -160,7 +160,10 @@ def crystal_pose(crystal: Path, model: Chem.Mol | None) -> CrystalPose | None:
     chosen = max(
         Chem.GetMolFrags(Chem.RemoveAllHs(mol, sanitize=False), asMols=True, sanitizeFrags=False),
         key=Chem.Mol.GetNumAtoms,
+        default=None,
     )
+    if chosen is None:
+        raise InputError(f"{crystal}: the reference ligand has no heavy atoms")
     xyz = chosen.GetConformer().GetPositions()
     if not _has_orders(crystal):
         perceived = _perceived(chosen)
