@@ -32,7 +32,11 @@ class Launch:
     def enqueue(self, queue: cl.CommandQueue) -> cl.Event:
         """Launch without waiting; OutOfMemoryError where there is no room for what it needs."""
         with buffers.memory_named(self._device):
-            return cl.enqueue_nd_range_kernel(queue, self._kernel, *self._size)
+            return self.put(queue)
+
+    def put(self, queue: cl.CommandQueue) -> cl.Event:
+        """The same, with OpenCL's own errors: for several launches under one `memory_named`."""
+        return cl.enqueue_nd_range_kernel(queue, self._kernel, *self._size)
 
 
 class Stream:
@@ -63,7 +67,7 @@ class Stream:
         with buffers.memory_named(self._device):
             self._events = [copy(queue, self.input, data, is_blocking=False)]
             for launch in launches:
-                launch.enqueue(queue)
+                launch.put(queue)
             target = self.output[:output_bytes]
             self._events.append(copy(queue, target, self.result, is_blocking=False))
             queue.flush()
