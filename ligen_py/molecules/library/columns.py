@@ -40,9 +40,11 @@ def find(path: Path, names: Sequence[str], wanted: str) -> int:
     places = [i for i, name in enumerate(names) if name == wanted]
     places = places or [i for i, name in enumerate(names) if plain(name) == plain(wanted)]
     if len(places) > 1:
+        differ = len({names[i] for i in places}) == len(places)
+        choose = "write the name as one of them does, or " if differ else ""
         raise InputError(
             f"{path}: {len(places)} columns are called '{wanted}' ({_quoted(names, places)}); "
-            f"write the name as one of them does, or rename one in the file"
+            f"{choose}rename one in the file"
         )
     if not places:
         raise InputError(f"{path}: no column is called '{wanted}'; {_listed(names)}")
