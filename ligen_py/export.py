@@ -128,7 +128,7 @@ def _needs_all(inputs: Inputs, settings: ExportSettings) -> bool:
 def _write_pose(inputs: Inputs, pose: Sequence[str], output: Path, pdbqt: bool) -> None:
     with open_campaign(inputs.campaign) as campaign:
         name = campaign.target(pose[0]).name
-        files = pose_files(name, list(_any_pose(inputs, campaign, pose)), pdbqt)
+        files = pose_files(name, list(_any_pose(inputs, campaign, pose, pdbqt)))
     write_texts(output, files)
     log.info("wrote %s into %s", ", ".join(files), output)
 
@@ -141,18 +141,18 @@ def _require_poses(path: Path, name: str, target: TargetReader, count: int) -> N
         )
 
 
-def _any_pose(inputs: Inputs, campaign: CampaignReader, pose: Sequence[str]) -> Iterator[PoseTexts]:
+def _any_pose(
+    inputs: Inputs, campaign: CampaignReader, pose: Sequence[str], pdbqt: bool
+) -> Iterator[PoseTexts]:
     """The poses that --pose names, rebuilt from their genotypes."""
     target, ligand, restart = pose
     if not restart.isdecimal():
         raise InputError(f"--pose: restart {restart} is not a number from 0")
-    manifest = listed(inputs.campaign, campaign, inputs.manifest)
-    for found in find_poses(
-        manifest, KnownFiles(campaign), target, clean_name(ligand), int(restart)
-    ):
+    manifest, known = listed(inputs.campaign, campaign, inputs.manifest), KnownFiles(campaign)
+    for found in find_poses(manifest, known, target, clean_name(ligand), int(restart)):
         with content_of(found.source, LIGANDS):
             (xyz,) = rebuild(*found.genotype)
-            yield PoseTexts.of(Posed(found.molecule, xyz, found.items))
+            yield PoseTexts.of(Posed(found.molecule, xyz, found.items), pdbqt)
 
 
 if __name__ == "__main__":

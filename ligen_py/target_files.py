@@ -58,12 +58,13 @@ class PoseTexts(NamedTuple):
 
     sdf: str
     pdbqt: str
+    """Empty where it was not asked for."""
 
     @classmethod
-    def of(cls, pose: Posed) -> Self:
-        """The texts of a pose."""
+    def of(cls, pose: Posed, pdbqt: bool) -> Self:
+        """The texts of a pose, which a molecule without PDBQT has, too, where none is asked for."""
         record = sdf_record(pose.molecule, pose.xyz, pose.items["name"], pose.items)
-        return cls(record, ligand_pdbqt(pose.molecule, pose.xyz, pose.items))
+        return cls(record, ligand_pdbqt(pose.molecule, pose.xyz, pose.items) if pdbqt else "")
 
 
 @dataclass(frozen=True)
@@ -221,12 +222,13 @@ class TargetFiles:
         return found
 
 
-def pose_files(stem: str, poses: Sequence[PoseTexts], pdbqt: bool) -> Files:
+def pose_files(stem: str, poses: Sequence[PoseTexts]) -> Files:
     """Files of poses that were asked for by name: one SDF and, if wanted, a PDBQT of each."""
     found: Files = {f"{stem}-pose.sdf": [pose.sdf for pose in poses]}
-    for number, pose in enumerate(poses if pdbqt else (), start=1):
+    for number, pose in enumerate(poses, start=1):
         last = f"-{number}" if len(poses) > 1 else ""
-        found[f"{stem}-pose{last}.pdbqt"] = [pose.pdbqt]
+        if pose.pdbqt:
+            found[f"{stem}-pose{last}.pdbqt"] = [pose.pdbqt]
     return found
 
 

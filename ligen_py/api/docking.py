@@ -25,7 +25,7 @@ from ligen_py.ending import ending_as_asked
 from ligen_py.errors import InputError, close_to
 from ligen_py.molecules.given import Molecule
 from ligen_py.molecules.hits.depiction import drawer
-from ligen_py.molecules.receptor.site import LIGAND_FILES
+from ligen_py.molecules.receptor.structure import LIGAND_FILES
 from ligen_py.pipeline import FOLDER, Watch
 from ligen_py.pipeline import run as run_pipeline
 from ligen_py.records.ledger import Status

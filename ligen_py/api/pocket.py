@@ -19,7 +19,8 @@ from ligen_py.molecules.given import Molecule, NoMoleculeError, given, is_molecu
 from ligen_py.molecules.receptor.cofactors import smiles_of
 from ligen_py.molecules.receptor.opening import open_structure
 from ligen_py.molecules.receptor.reference import ligand_pdb
-from ligen_py.molecules.receptor.site import LIGAND_FILES, read_heavy_atoms
+from ligen_py.molecules.receptor.site import read_heavy_atoms
+from ligen_py.molecules.receptor.structure import LIGAND_FILES
 from ligen_py.records.limits import NAME
 from ligen_py.records.pocket import POCKET, Audit, Receptor
 from ligen_py.settings.check import check

@@ -1,7 +1,6 @@
 """Docked molecules for people and other programs: SDF records, SMILES, RMSD to a crystal pose."""
 
 import logging
-import unicodedata
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -16,10 +15,15 @@ from ligen_py.errors import InputError
 from ligen_py.molecules.mol2 import read_mol2
 from ligen_py.molecules.pdbqt_input import ligand_as_pdb
 from ligen_py.molecules.receptor.perception import perceive
-from ligen_py.molecules.receptor.structure import read_text
+from ligen_py.molecules.receptor.structure import ligand_kind, read_text
 from ligen_py.molecules.stored import molecule_of, stored
 
 log = logging.getLogger("ligen_py")
+
+CONTROL = "".join(map(chr, (*range(32), *range(127, 160), 0x2028, 0x2029)))
+"""Characters that end lines or show nothing."""
+
+_BLANKS = str.maketrans(dict.fromkeys(CONTROL, " "))
 
 TITLE_LENGTH = 80
 """Longest title line of an SDF record (CTfile formats, BIOVIA 2020)."""
@@ -30,7 +34,7 @@ MOST_MATCHES = 100_000
 
 def one_line(text: str) -> str:
     """Text on one line: every control character and line separator becomes a space."""
-    return "".join(" " if unicodedata.category(c) in ("Cc", "Zl", "Zp") else c for c in text)
+    return text.translate(_BLANKS)
 
 
 def sdf_record(
@@ -165,7 +169,7 @@ def crystal_pose(crystal: Path, model: Chem.Mol | None) -> CrystalPose | None:
     if chosen is None:
         raise InputError(f"{crystal}: the reference ligand has no heavy atoms")
     xyz = chosen.GetConformer().GetPositions()
-    if not _has_orders(crystal):
+    if ligand_kind(crystal) in ("pdb", "pdbqt"):
         perceived = _perceived(chosen)
         return None if perceived is None else _placed(perceived, xyz)
     with rdBase.BlockLogs(), suppress(ValueError):
@@ -233,20 +237,8 @@ def _fragments(mol: Chem.Mol, atoms: int) -> list[Chem.Mol]:
     return [part for part in parts if part.GetNumAtoms() == atoms]
 
 
-def _kind(path: Path) -> str:
-    return path.name.lower().removesuffix(".gz").rpartition(".")[2]
-
-
-def _has_orders(path: Path) -> bool:
-    return _kind(path) in ("sdf", "sd", "mol", "mol2")
-
-
 def _read_crystal(path: Path) -> Chem.Mol:
-    kind = _kind(path)
-    if kind not in ("sdf", "sd", "mol", "mol2", "pdb", "ent", "pdbqt"):
-        raise InputError(
-            f"{path}: not a reference ligand; give an SDF, MOL, MOL2, PDB or PDBQT file"
-        )
+    kind = ligand_kind(path)
     text = read_text(path)
     if kind == "pdbqt":
         text, kind = ligand_as_pdb(path, text), "pdb"
@@ -258,7 +250,7 @@ def _read_crystal(path: Path) -> Chem.Mol:
 
 
 def _parse(kind: str, text: str, sanitize: bool) -> Chem.Mol | None:
-    if kind in ("pdb", "ent"):
+    if kind == "pdb":
         return Chem.MolFromPDBBlock(text, sanitize=sanitize, removeHs=False)
     if kind == "mol2":
         if sanitize:

@@ -11,13 +11,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from rdkit import Chem, rdBase
 
-from ligen_py.molecules.export import one_line, sdf_text
+from ligen_py.molecules.export import CONTROL, one_line, sdf_text
 from ligen_py.molecules.library.record import smiles_record, split_smiles
 from ligen_py.molecules.ligands.standardising import smiles_with_groups
 from ligen_py.records.ledger import Reason
-
-CONTROL = "".join(map(chr, (*range(32), *range(127, 160), 0x2028, 0x2029)))
-"""Characters that end lines or show nothing."""
 
 Molecule = Chem.Mol
 """An RDKit molecule."""

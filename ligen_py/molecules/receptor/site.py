@@ -18,7 +18,12 @@ from ligen_py.molecules.pdbqt_input import ligand_as_pdb
 from ligen_py.molecules.receptor import cofactors
 from ligen_py.molecules.receptor.cavity_files import read_found
 from ligen_py.molecules.receptor.selection import ATOMS_APART, LINK, SUGARS, Selection, near_pairs
-from ligen_py.molecules.receptor.structure import count_records, element_of, read_text
+from ligen_py.molecules.receptor.structure import (
+    count_records,
+    element_of,
+    ligand_kind,
+    read_text,
+)
 from ligen_py.records.pocket import FoundCavity
 from ligen_py.settings.pocket import Site as SiteSettings
 
@@ -27,9 +32,6 @@ log = logging.getLogger("ligen_py")
 MOST_ATOMS = 1024
 """A file with more heavy atoms than this is not a ligand."""
 
-
-LIGAND_FILES = (".sdf", ".mol", ".mol2", ".pdb", ".ent", ".pdbqt")
-"""Endings of a reference ligand's file, before that of a compressed one."""
 
 IN_NM, SMALL = (0.05, 0.5), 3.0
 """Angstrom between neighbours, in the median, where coordinates are in nm: bonds have 0.15 then. So
@@ -304,19 +306,14 @@ def best_locations(selection: Selection, numbers: Sequence[int]) -> list[int]:
 
 def read_heavy_atoms(path: Path) -> np.ndarray:
     """Positions (atoms, 3) of the heavy atoms of a file's first molecule, Angstrom, float64."""
-    kind = path.name.lower().removesuffix(".gz").rpartition(".")[2]
+    kind = ligand_kind(path)
     readers = {
         "sdf": _mol_file,
         "mol": _mol_file,
         "mol2": _mol2_file,
         "pdb": _pdb_file,
-        "ent": _pdb_file,
         "pdbqt": _pdb_file,
     }
-    if kind not in readers:
-        raise InputError(
-            f"{path}: not a reference ligand; give an SDF, MOL, MOL2, PDB or PDBQT file"
-        )
     text = read_text(path)
     if kind == "pdbqt":
         text = ligand_as_pdb(path, text)

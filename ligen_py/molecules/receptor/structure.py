@@ -80,6 +80,9 @@ APART = 3.0
 OTHER = "'"
 """Behind the name of a residue that is called like another one."""
 
+LIGAND_FILES = (".sdf", ".mol", ".mol2", ".pdb", ".ent", ".pdbqt")
+"""Endings of a reference ligand's file, before that of a compressed one."""
+
 
 class Place(NamedTuple):
     """The residue of an atom; sorts by chain and number."""
@@ -118,6 +121,16 @@ class Atoms:
 
     def __len__(self) -> int:
         return len(self.place)
+
+
+def ligand_kind(path: Path) -> str:
+    """What a reference ligand's file is: sdf, mol, mol2, pdb or pdbqt; else InputError."""
+    kind = path.name.lower().removesuffix(".gz").rpartition(".")[2]
+    if f".{kind}" not in LIGAND_FILES:
+        raise InputError(
+            f"{path}: not a reference ligand; give an SDF, MOL, MOL2, PDB or PDBQT file"
+        )
+    return "pdb" if kind == "ent" else kind
 
 
 def read_text(path: Path) -> str:
