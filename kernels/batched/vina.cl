@@ -1,14 +1,15 @@
 // Vina's and Vinardo's terms of poses, pair by pair, one sub-group a pose.
 //
-// Lanes are the ligand's heavy atoms; every lane walks the receptor alone. The atoms' parts then
-// lie in local memory, where lane t adds up term t in the order of the atoms; pairs within the
-// ligand are dealt to the lanes in turn, whose parts are added in the order of the lanes. So the
-// bits are the same whatever the batch or the work-group.
+// Lanes are the ligand's heavy atoms; every lane walks the receptor atoms near its own. The atoms'
+// parts then lie in local memory, where lane t adds up term t in the order of the atoms; pairs
+// within the ligand are dealt to the lanes in turn, whose parts are added in the order of the
+// lanes. So the bits are the same whatever the batch or the work-group.
 //
 //   item:  order[item] = pose        owner[pose] = ligand
 //
 // NumPy twin: ligen_py/engine/functions/vina/reference.py.
 
+#include "neighbours.clh"
 #include "pose.clh"
 #include "vina.clh"
 
@@ -38,13 +39,15 @@ static inline float4 pair_of(__constant float4 *pair_table, float4 a, float4 b) 
 
 static inline vina_terms_t contacts(float4 atom,
                                     __global const float4 *receptor,
-                                    int count,
+                                    neighbours_t neighbours,
                                     __constant float4 *pair_table) {
   vina_terms_t sum = {0.0f, 0.0f, 0.0f, 0.0f, 0.0f};
-  for (int j = 0; j < count; j++) {
-    const float square = square_of(atom, receptor[j]);
+  const int2 rows = rows_near(neighbours, atom);
+  for (int row = rows.x; row < rows.y; row++) {
+    const float4 other = receptor[neighbours.atoms[row]];
+    const float square = square_of(atom, other);
     if (square < VINA_CUTOFF * VINA_CUTOFF) {
-      const vina_terms_t terms = vina_terms(sqrt(square), pair_of(pair_table, atom, receptor[j]));
+      const vina_terms_t terms = vina_terms(sqrt(square), pair_of(pair_table, atom, other));
       sum.gauss1 += terms.gauss1;
       sum.gauss2 += terms.gauss2;
       sum.repulsion += terms.repulsion;
@@ -58,7 +61,10 @@ static inline vina_terms_t contacts(float4 atom,
 KERNEL void vina(
     int pose_count,
     int row_length,
-    int receptor_count,
+    float4 corner,  // these four: see neighbours_t
+    int4 blocks,
+    __global const int *first_near,
+    __global const int *near,
     __global const float4 *receptor,  // x, y, z; type
     __constant float4 *pair_table,    // VINA_TYPES * VINA_TYPES rows, see vina.clh
     __global const int *order,        // the poses of this launch
@@ -87,12 +93,13 @@ KERNEL void vina(
   if (sg.item >= pose_count) return;
   const int pose = order[sg.item];
   const vina_ligand_t ligand = ligands[owner[pose]];
+  const neighbours_t neighbours = {corner, blocks, first_near, near};
   const int finite =
       build_pose(sg, BODY(ligand), atoms, conformers, torsions, inverse_lengths,
                  angles + first_turn[pose], motion_of(quaternions, translations, pose));
 
   for (int h = sg.lane; h < ligand.heavy; h += SG_SIZE) {
-    const vina_terms_t sum = contacts(atoms[h], receptor, receptor_count, pair_table);
+    const vina_terms_t sum = contacts(atoms[h], receptor, neighbours, pair_table);
     parts[h] = sum.gauss1;
     parts[MAX_ATOMS + h] = sum.gauss2;
     parts[2 * MAX_ATOMS + h] = sum.repulsion;

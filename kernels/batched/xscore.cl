@@ -1,9 +1,9 @@
 // Scores of poses, one sub-group a pose; one kernel a scoring function.
 //
 // A sub-group rebuilds the coordinates of its pose from the genotype, as everybody does
-// (geometry.clh). Lanes are ligand atoms; every lane walks the receptor alone. The atoms' parts
-// then lie in local memory, where lane t adds up term t in the order of the atoms: the same bits
-// whatever the batch, the work-group or the sub-group size.
+// (geometry.clh). Lanes are ligand atoms; every lane walks the receptor atoms near its own. The
+// atoms' parts then lie in local memory, where lane t adds up term t in the order of the atoms: the
+// same bits whatever the batch, the work-group or the sub-group size.
 //
 //   item:  order[item] = pose        owner[pose] = ligand
 //
@@ -53,7 +53,10 @@ static inline site_t ligand_site(__local const float4 *atoms, short8 polar) {
 KERNEL void xscore(
     int pose_count,
     int row_length,
-    int receptor_count,
+    float4 corner,  // these four: see neighbours_t
+    int4 blocks,
+    __global const int *first_near,
+    __global const int *near,
     int site_count,
     __global const float4 *receptor,        // x, y, z; radius, negative for hydrophobic atoms
     __global const float *receptor_logp,    // a receptor atom
@@ -85,14 +88,14 @@ KERNEL void xscore(
   if (sg.item >= pose_count) return;
   const int pose = order[sg.item];
   const xscore_ligand_t ligand = ligands[owner[pose]];
+  const neighbours_t neighbours = {corner, blocks, first_near, near};
   const int finite =
       build_pose(sg, BODY(ligand), atoms, conformers, torsions, inverse_lengths,
                  angles + first_turn[pose], motion_of(quaternions, translations, pose));
 
   for (int h = sg.lane; h < ligand.heavy; h += SG_SIZE) {
     const int row = ligand.first_heavy + h;
-    const float3 part =
-        contacts(atoms[heavy[row]], logp[row], receptor, receptor_logp, receptor_count);
+    const float3 part = contacts(atoms[heavy[row]], logp[row], receptor, receptor_logp, neighbours);
     parts[h] = part.x;
     parts[2 * MAX_ATOMS + h] = part.y;
     parts[3 * MAX_ATOMS + h] = part.z;

@@ -233,6 +233,7 @@ REPLANNED: dict[str, set[str]] = {
     "kernels/include/lane_energy.clh": {"refine"},
     "kernels/include/metric.clh": {"lga", "refine"},
     "kernels/include/native.clh": {"lga", "refine"},
+    "kernels/include/neighbours.clh": {"score"},
     "kernels/include/pairwise_field.clh": {"lga", "refine"},
     "kernels/include/pose.clh": {"score"},
     "kernels/include/random.clh": {"lga", "refine"},

@@ -6,6 +6,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from ligen_py.engine.neighbours import near_blocks
 from ligen_py.errors import InputError
 from ligen_py.opencl import buffers
 from ligen_py.opencl.buffers import OutOfMemoryError
@@ -72,18 +73,11 @@ BLOCK = 8
 def near_atoms(grid: Grid, xyz: np.ndarray, reach: float) -> tuple[np.ndarray, np.ndarray]:
     """Receptor atoms within reach (Angstrom) of each block: offsets (blocks + 1,), atoms; int32."""
     half = (BLOCK - 1) / 2 * grid.spacing
-    squares = []
-    for axis, points in enumerate(grid.shape):
-        center = grid.origin[axis] + BLOCK * grid.spacing * np.arange(-(-points // BLOCK)) + half
-        squares.append(np.maximum(np.abs(xyz[:, axis] - center[:, None]) - half, 0) ** 2)
-    found, counts = [], [np.zeros(1, np.int64)]
-    for plane in squares[0]:
-        square = plane + squares[1][:, None] + squares[2]
-        near = square.reshape(len(squares[1]) * len(squares[2]), -1) < reach**2 + 1e-3
-        found.append(np.nonzero(near)[1])
-        counts.append(np.count_nonzero(near, axis=1))
-    first = np.cumsum(np.concatenate(counts))
-    return first.astype(np.int32), np.concatenate(found).astype(np.int32)
+    centers = [
+        start + BLOCK * grid.spacing * np.arange(-(-points // BLOCK)) + half
+        for start, points in zip(grid.origin, grid.shape, strict=True)
+    ]
+    return near_blocks(centers, half, xyz, reach)
 
 
 NO_ROWS = np.zeros((1, 4), np.float32)

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ligen_py.engine.functions.vina.constants import TERMS, VINA, has_pairs
+from ligen_py.engine.functions.vina.constants import CUTOFF, TERMS, VINA, has_pairs
+from ligen_py.engine.neighbours import neighbours
 from ligen_py.engine.scoring.pairs import Pairs, find_pairs
 from ligen_py.engine.scoring.pose_kernel import PoseBatch, PoseKernel, ligand_table
 from ligen_py.opencl import buffers
@@ -47,7 +48,7 @@ class Vina:
         scored = receptor.type != VinaType.NONE
         atoms = np.column_stack([receptor.xyz[scored], receptor.type[scored]])
         self._receptor = (
-            np.int32(len(atoms)),
+            *neighbours(device, atoms[:, :3], CUTOFF),
             buffers.upload(device, atoms.astype(np.float32)),
             buffers.upload(device, self.form.pair_table()),
         )

@@ -41,6 +41,8 @@ HMSCORE = Coefficients(constant=3.567, vdw=0.004, hb=0.101, hydrophobic=0.387, r
 PKD_ENERGY = 1.364
 """Free energy of one unit of pKd at 298 K, kcal/mol: RT ln 10."""
 
+CUTOFF = 8.0
+"""Angstrom; contacts up to this distance count."""
 FIELD_CUTOFF = 8.0
 """Angstrom; pairs at this distance or farther have no energy in the field."""
 FIELD_NEAREST = 1.0

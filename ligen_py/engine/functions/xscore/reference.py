@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ligen_py.engine.functions.xscore.constants import (
+    CUTOFF,
     FIELD_CUTOFF,
     FIELD_HYDROPHOBIC,
     FIELD_NEAREST,
@@ -29,7 +30,6 @@ from ligen_py.engine.pose_arrays import places
 from ligen_py.records.functions.xscore import Interaction, XScoreLigands, XScoreReceptor
 from ligen_py.records.poses import Poses
 
-CUTOFF = np.float32(8.0)
 DONATES, ACCEPTS = 1, 2
 
 
@@ -136,7 +136,7 @@ def van_der_waals(ligand: Molecule, receptor: XScoreReceptor) -> float:
     total = 0.0
     for i in np.flatnonzero(ligand.radius > 0):
         squared = squared_distances(ligand.xyz[i], receptor.xyz[scored])
-        near = squared <= CUTOFF**2
+        near = squared <= np.float32(CUTOFF) ** 2
         contact = ligand.radius[i] + receptor.radius[scored][near].astype(float)
         fourth = (contact**2 / np.maximum(squared[near], 1e-6)) ** 2
         total += max(0.0, -float(np.sum(fourth**2 - 2 * fourth)))

@@ -6,12 +6,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from ligen_py.engine.functions.xscore.constants import (
+    CUTOFF,
     HMSCORE,
     HPSCORE,
     PKD_ENERGY,
     TERMS,
     signed_radii,
 )
+from ligen_py.engine.neighbours import neighbours
 from ligen_py.engine.scoring.pose_kernel import PoseBatch, PoseKernel, ligand_table, runs
 from ligen_py.errors import InputError
 from ligen_py.opencl import buffers
@@ -116,7 +118,7 @@ class XScore:
         logp = receptor.logp[scored]
         arrays = [array.astype(np.float32) for array in (atoms, logp, positions, roots)]
         self._receptor = (
-            np.int32(len(atoms)),
+            *neighbours(device, atoms[:, :3], CUTOFF),
             np.int32(len(positions)),
             *(buffers.upload(device, array) for array in arrays),
         )
