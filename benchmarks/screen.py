@@ -8,7 +8,8 @@ hydrogens, 2 to 6 rotatable bonds), or those of --library FILE, again and again 
 pocket is Candida albicans DHFR with its cofactor (PDB 1IA1), or that of --complex FOLDER
 (protein.pdb and ligand.sdf, as for redock.py). All work is done without files: from ligands and
 pocket in memory to scores in memory. Parts of the library follow one another like chunks of a
-campaign. Every ligand is run once before the measurement. A ligand counts once, however many states
+campaign, and are to be as large: parts of less than some thousand ligands do not fill a GPU. Every
+ligand is run once before the measurement. A ligand counts once, however many states
 and conformers of it are docked. Rates of stages are medians over the parts.
 
 With --processes N so many processes share the device, each with --count ligands of its own, as N
@@ -220,9 +221,9 @@ def parser() -> argparse.ArgumentParser:
     result.add_argument(
         "--parts",
         type=at_least(1),
-        default=5,
+        default=2,
         metavar="N",
-        help="chunks of the library (default: 5)",
+        help="chunks of the library (default: 2)",
     )
     result.add_argument("--cache", type=Path, help="keep parsed ligands and the pocket here")
     result.add_argument("--json", type=writable, help="also write all figures here")
