@@ -38,6 +38,7 @@ MISPLACED = (
 )
 """A charged nitrogen without hydrogens, and one with hydrogens that could have the charge. Not that
 of an amino group at an aromatic ring, such as N-methyl-2-aminopyridinium: it is hardly lost."""
+TETRAARYLBORATE = "[BX4-](c)(c)(c)c"
 SEPARATE = "[#7+;H0;!$(*~[-])]", "[O-,S-,#7-;!$(*~[+])]"
 """Charges that may be conjugated."""
 _AT_CATION = "$(*c:[n+;!$(n[O-])]),$(*c:*:[n+;!$(n[O-])]),$(*c:*:*:[n+;!$(n[O-])])"
@@ -162,7 +163,7 @@ def standardising(mol: Chem.Mol) -> Steps[Parent]:
         mol = chembl.normalize_mol(mol)
     Chem.SanitizeMol(mol)
     if len(Chem.GetMolFrags(mol)) > 1:
-        kept = chembl.get_fragment_parent_mol(mol)[0]
+        kept = chembl.get_fragment_parent_mol(_without_borates(mol))[0]
         Chem.SanitizeMol(kept)
         if not any(atom.GetDegree() for atom in atoms_of(kept)):
             kept = mol  # the ion of a rare metal, such as iron's beside acetates
@@ -192,6 +193,23 @@ def _with_one_drawing(parent: Parent) -> Parent:
     if mol is parent.mol:
         return parent
     return Parent(mol, [*parent.notes, ONE_TAUTOMER], False)
+
+
+def _without_borates(mol: Chem.Mol) -> Chem.Mol:
+    """A molecule without tetraarylborates, where it has other carbon: ChEMBL's list lacks them.
+
+    They are larger than most of their cations, some of which are in that list, such as choline.
+    """
+    centres = {centre for centre, *_ in matches(mol, TETRAARYLBORATE)}
+    if not centres:
+        return mol
+    left = Chem.RWMol(mol)
+    left.BeginBatchEdit()
+    for part in Chem.GetMolFrags(mol):
+        for atom in part if not centres.isdisjoint(part) else ():
+            left.RemoveAtom(atom)
+    left.CommitBatchEdit()
+    return left.GetMol() if _has_carbon(left) else mol
 
 
 def _with_ions(mol: Chem.Mol) -> Chem.Mol:

@@ -20,6 +20,8 @@ from ligen_py.settings.parse import ParseSettings
 
 DRAWN = [
     ("CC(=O)[O-].[Na+]", "CC(=O)O", ["taken off: [Na+]"]),
+    ("C[N+](C)(C)CCO.[B-](c1ccccc1)(c1ccccc1)(c1ccccc1)c1ccccc1", "C[N+](C)(C)CCO",
+     ["taken off: c1ccc([B-](c2ccccc2)(c2ccccc2)c2ccccc2)cc1"]),
     ("NCCc1ccccc1.Cl.Cl", "NCCc1ccccc1", ["taken off: 2 Cl"]),
     ("O.O.O=S(=O)(O)O.CN", "CN", ["taken off: 2 O, O=S(=O)(O)O"]),
     ("[2H]C([2H])([2H])c1ccccc1", "Cc1ccccc1", ["isotope labels removed"]),
