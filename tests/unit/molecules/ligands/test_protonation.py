@@ -24,6 +24,15 @@ NAMED = {
     "5-thioxo-1,2,4-oxadiazole": ("S=c1[nH]c(-c2ccccc2)no1", "S=c1[n-]c(-c2ccccc2)no1"),
     "hydroxy-1,2,5-thiadiazole": ("Oc1nsnc1-c1ccccc1", "[O-]c1nsnc1-c1ccccc1"),
     "N-methyltriflamide": ("CNS(=O)(=O)C(F)(F)F", "CNS(=O)(=O)C(F)(F)F"),
+    "trapidil": ("CCN(CC)c1cc(C)nc2ncnn12", "CCN(CC)c1cc(C)nc2ncnn12"),
+    "dinaciclib": (
+        "CCc1cnn2c(NCc3ccc[n+]([O-])c3)cc(N3CCCCC3CCO)nc12",
+        "CCc1cnn2c(NCc3ccc[n+]([O-])c3)cc(N3CCCCC3CCO)nc12",
+    ),
+    "7-aminopyrazolo[1,5-a]pyrimidine": (
+        "CCCN(CC1CC1)c1cc(C)nc2c(-c3c(C)cc(C)cc3C)c(C)nn12",
+        "CCCN(CC1CC1)c1cc(C)nc2c(-c3c(C)cc(C)cc3C)c(C)nn12",
+    ),
     "auramine": (
         "CN(C)c1ccc(C(=N)c2ccc(N(C)C)cc2)cc1",
         "CN(C)c1ccc(C(=[NH2+])c2ccc(N(C)C)cc2)cc1",
@@ -378,6 +387,7 @@ NAMED = {
 """Name -> SMILES, and the form that is most frequent at pH 7.4."""
 
 MEASURED = {
+    "ametoctradin": ("CCCCCCCCc1c(CC)nc2ncnn2c1N", 2.8),
     "pyridine": ("c1ccncc1", 5.2),
     "4-methoxypyridine": ("COc1ccncc1", 6.6),
     "3-chloropyridine": ("Clc1cccnc1", 2.8),
