@@ -24,6 +24,13 @@ NAMED = {
     "5-thioxo-1,2,4-oxadiazole": ("S=c1[nH]c(-c2ccccc2)no1", "S=c1[n-]c(-c2ccccc2)no1"),
     "hydroxy-1,2,5-thiadiazole": ("Oc1nsnc1-c1ccccc1", "[O-]c1nsnc1-c1ccccc1"),
     "N-methyltriflamide": ("CNS(=O)(=O)C(F)(F)F", "CNS(=O)(=O)C(F)(F)F"),
+    "4-hydroxy-1-phenyltriazole": ("Oc1cn(-c2ccccc2)nn1", "[O-]c1cn(-c2ccccc2)nn1"),
+    "hydroxytriazole with an ester": (
+        "COC(=O)c1nn(Cc2ccccc2)nc1O",
+        "COC(=O)c1nn(Cc2ccccc2)nc1[O-]",
+    ),
+    "5-hydroxytriazole": ("Cn1nnc(C)c1O", "Cc1nnn(C)c1[O-]"),
+    "1-methylindazol-3-ol": ("Cn1nc(O)c2ccccc21", "Cn1nc(O)c2ccccc21"),
     "trapidil": ("CCN(CC)c1cc(C)nc2ncnn12", "CCN(CC)c1cc(C)nc2ncnn12"),
     "dinaciclib": (
         "CCc1cnn2c(NCc3ccc[n+]([O-])c3)cc(N3CCCCC3CCO)nc12",
