@@ -394,6 +394,10 @@ NAMED = {
 """Name -> SMILES, and the form that is most frequent at pH 7.4."""
 
 MEASURED = {
+    "benzenesulfohydroxamic acid": ("O=S(=O)(NO)c1ccccc1", 9.3),
+    "4-hydroxy-beta-nitrostyrene": ("O=[N+]([O-])C=Cc1ccc(O)cc1", 8.1),
+    "1-methyl-4-(4-hydroxystyryl)pyridinium": ("C[n+]1ccc(C=Cc2ccc(O)cc2)cc1", 8.7),
+    "diclazuril": ("N#CC(c1ccc(Cl)cc1)c1c(Cl)cc(-n2ncc(=O)[nH]c2=O)cc1Cl", 5.9),
     "ametoctradin": ("CCCCCCCCc1c(CC)nc2ncnn2c1N", 2.8),
     "pyridine": ("c1ccncc1", 5.2),
     "4-methoxypyridine": ("COc1ccncc1", 6.6),
