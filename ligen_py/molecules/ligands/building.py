@@ -31,9 +31,11 @@ from ligen_py.molecules.ligands.ring_shapes import macrocycle
 from ligen_py.molecules.ligands.rows import State
 from ligen_py.molecules.ligands.standardising import (
     canonical_smiles,
+    parent_smiles,
 )
 from ligen_py.molecules.ligands.states import (
     inverted,
+    open_centres_and_bonds,
     open_fusions,
     stereoisomers,
     tautomers,
@@ -107,21 +109,23 @@ def states_of(
         for ligand in (ligand for ligands in states.values() for ligand in ligands):
             ligand.shape["isomers"] = ligand.shape["isomers"] * np.uint16(len(possible))
     elif states:
-        notes += _left_out([(form, str(problem)) for form, problem in problems])
+        notes += _left_out([(form, str(problem)) for form, problem in problems], docked)
     if not states and problems:
         raise problems[0][1]
     if not drawing:
-        _note_open_stereo(parent, docked, settings, notes)
+        notes += yield from _open_stereo(parent, docked, states, settings, shapes)
     return tuple(ligand for ligands in states.values() for ligand in ligands)
 
 
-def _left_out(problems: Sequence[tuple[int, str]]) -> Iterator[str]:
+def _left_out(problems: Sequence[tuple[int, str]], docked: int) -> Iterator[str]:
     """Notes on states that were not built: of which form, and why.
 
-    Most stereoisomers of a cage exist on paper alone, and those in each protonation state.
+    Most stereoisomers of a cage exist on paper alone, and those in each protonation state. Where
+    one alone can be, as of adamantanes, a chemist sees none that are left out.
     """
     impossible = Counter(form for form, problem in problems if problem == EXCLUDED)
-    if most := max(impossible.values(), default=0):
+    most = max(impossible.values(), default=0)
+    if most and docked > 1:
         yield f"{most} impossible stereoisomer{'s' * (most > 1)} left out"
     others = [problem for _, problem in problems if problem != EXCLUDED]
     if others:
@@ -323,15 +327,27 @@ def _isomers(
     yield form, its_smiles
 
 
-def _note_open_stereo(
-    parent: Chem.Mol, docked: int, settings: ParseSettings, notes: list[str]
-) -> None:
-    """Say that stereoisomers are not docked; most of a cage's cannot be."""
+def _open_stereo(
+    parent: Chem.Mol,
+    docked: int,
+    states: Iterable[str],
+    settings: ParseSettings,
+    shapes: Path | None,
+) -> Steps[list[str]]:
+    """The note that stereoisomers are not docked, if there are such; most of a cage's cannot be."""
     count, most = undefined_stereo(parent), settings.stereoisomers
-    if count > most and not (docked < most and _every_isomer_is_tried(parent, settings)):
-        notes.append(f"up to {count} stereoisomers are open, {most} at most docked")
-
-
-def _every_isomer_is_tried(parent: Chem.Mol, settings: ParseSettings) -> bool:
-    """Whether a molecule has no more stereoisomers than are tried."""
-    return len(list(stereoisomers(parent, MOST_ISOMERS + 1, settings.seed))) <= MOST_ISOMERS
+    if count <= most:
+        return []
+    rings = parent.GetRingInfo()
+    if docked < most or any(rings.NumAtomRings(i) > 1 for i in open_centres_and_bonds(parent)[0]):
+        yield ALONE
+        isomers = list(stereoisomers(parent, MOST_ISOMERS + 1, settings.seed))
+        others = {canonical_smiles(isomer): isomer for isomer in isomers}
+        for smiles in map(parent_smiles, states):
+            others.pop(smiles, None)
+        every_isomer_is_tried = len(isomers) <= MOST_ISOMERS
+        if every_isomer_is_tried and (
+            docked < most or not any(_exists(one, settings, shapes) for one in others.values())
+        ):
+            return []
+    return [f"up to {count} stereoisomers are open, {most} at most docked"]

@@ -216,10 +216,30 @@ def test_states_that_cannot_be_are_reported() -> None:
     )
     assert 2 <= len(found.states) < 16
     assert "impossible stereoisomers left out" in found.note
-    one = of("C1CC2CCC1C2N").note
+    one = of("CC(N)C1(C)C2CCC1C2").note
     assert one == "1 impossible stereoisomer left out"
     both = of("Cc1[nH]cnc1C1CC2CCC1O2", ParseSettings()).note
     assert both.startswith("4 impossible stereoisomers left out"), "in each protonation state"
+
+
+@pytest.mark.parametrize("stereoisomers", [1, 4])
+@pytest.mark.parametrize(
+    "smiles",
+    [
+        "NC12CC3CC(CC(C3)C1)C2", "OC1C2CC3CC(C2)CC1C3", "C12C3C4C1C5C2C3C45", "C1CC2CCC1C2N",
+        "C1CN2CCC1CC2", "C1N2CN3CN1CN(C2)C3",
+    ],
+)  # fmt: skip
+def test_a_cage_of_one_stereoisomer_has_no_note(smiles: str, stereoisomers: int) -> None:
+    """RDKit counts bridgeheads as open, two ways each, of which one can be."""
+    found = of(smiles, ParseSettings(stereoisomers=stereoisomers))
+    assert (found.status, found.note) == (Status.READY, "")
+
+
+@pytest.mark.parametrize("smiles", ["CC1(C)C2CCC1(C)C(=O)C2", "CN1C2CCC1CC(O)C2"])
+def test_a_cage_of_two_stereoisomers_has_one_left_open(smiles: str) -> None:
+    found = of(smiles, ParseSettings(stereoisomers=1))
+    assert found.note.endswith("stereoisomers are open, 1 at most docked")
 
 
 def test_nitrogens_of_cryptands_are_not_compared() -> None:
