@@ -43,6 +43,7 @@ from ligen_py.molecules.ligands.states import (
     undefined_stereo,
     without_nitrogens,
 )
+from ligen_py.molecules.ligands.unmarked_stereo import ring_axes
 from ligen_py.molecules.lists import Lists
 from ligen_py.molecules.steps import ALONE, Steps
 from ligen_py.records.ledger import Reason
@@ -338,8 +339,9 @@ def _open_stereo(
     count, most = undefined_stereo(parent), settings.stereoisomers
     if count <= most:
         return []
-    rings = parent.GetRingInfo()
-    if docked < most or any(rings.NumAtomRings(i) > 1 for i in open_centres_and_bonds(parent)[0]):
+    rings, centres = parent.GetRingInfo(), open_centres_and_bonds(parent)[0]
+    is_fusion = any(rings.NumAtomRings(centre) > 1 for centre in centres)
+    if docked < most or is_fusion or ring_axes(parent):
         yield ALONE
         isomers = list(stereoisomers(parent, MOST_ISOMERS + 1, settings.seed))
         others = {canonical_smiles(isomer): isomer for isomer in isomers}

@@ -29,7 +29,7 @@ from ligen_py.molecules.ligands.ring_shapes import (
     shapes_of_all,
     systems_of,
 )
-from ligen_py.molecules.ligands.unmarked_stereo import Axis, Hand, axes, is_positive
+from ligen_py.molecules.ligands.unmarked_stereo import Axis, axes, is_positive
 from ligen_py.molecules.surroundings import surroundings
 
 BOND_LENGTHS = (0.5, 3.5)
@@ -71,8 +71,8 @@ BROKEN = 30.0
 """kcal/mol above the lowest shape of a piece; shapes above it are left out. Some of macrocycles are
 strained or knotted, up to thousands of kcal/mol, with bonds of 1.8 A."""
 AXIS_TRIES = 32
-"""Conformers made at least of a piece with an axis or a hand, so that both of its isomers are among
-them."""
+"""Conformers made at least of a piece with an axis or a hand: both of its isomers are among them,
+and chairs of both where it can have them."""
 BRIDGED_TRIES, BRIDGED_CHAIRS = 16, 4
 """The same of a piece with a bridged ring, and conformers of it whose rings are asked to be chairs.
 With 8 alone the lowest shape of 10 in 74 small pieces was missed by 0.5 kcal/mol or more, with 24
@@ -251,10 +251,11 @@ def _embedded(
         return list(rdDistGeom.EmbedMultipleConfs(mol, 1, way))
     way.clearConfs = False
     # Hardly two conformers of most macrocycles have one shape, and theirs take longest.
-    has_axis = any(isinstance(system, Axis | Hand) for system in systems)
+    has_axis = not all(isinstance(system, frozenset) for system in systems)
     is_macrocycle = macrocycle(mol.GetRingInfo().AtomRings())
+    least = AXIS_TRIES if has_axis else 0
     share = OTHERS if rings and not is_macrocycle else TRIES
-    most = max(round(share * limit), AXIS_TRIES if has_axis else 0)
+    most = max(round(share * limit), 0 if rings else least)
     bridged = []
     if not is_macrocycle and _is_bridged(mol):
         most = max(most, BRIDGED_TRIES)
@@ -264,7 +265,7 @@ def _embedded(
         mol.RemoveAllConformers()
         if rings:  # first, as of shapes that are met equally often the first ones stay
             kinds = kinds_of_chairs(mol, rings)
-            _embed_chairs(mol, rings, kinds, round(CHAIRS * limit), bounded)
+            _embed_chairs(mol, rings, kinds, max(round(CHAIRS * limit), least), bounded)
         if len(bridged) > len(rings):
             _embed_chairs(mol, bridged, [None], BRIDGED_CHAIRS, bounded)
         if not len(rdDistGeom.EmbedMultipleConfs(mol, count, way)):

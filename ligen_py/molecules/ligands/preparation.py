@@ -53,6 +53,7 @@ from ligen_py.molecules.ligands.standardising import (
 from ligen_py.molecules.ligands.states import (
     open_stereo,
 )
+from ligen_py.molecules.ligands.unmarked_stereo import ring_axes
 from ligen_py.molecules.steps import Steps, at_once, in_turn
 from ligen_py.molecules.surroundings import surroundings
 from ligen_py.molecules.workers import OUT_OF_MEMORY
@@ -177,6 +178,8 @@ def _prepared(
             notes.append(
                 "spiro atom or bridged nitrogens: which mirror image is drawn is left open"
             )
+        if ring_axes(parent.mol):
+            notes.append("double bonds and rings in a row: which isomer is drawn is left open")
         require_supported(parent.mol)
         smiles = smiles_with_groups(parent.mol)
         yield None

@@ -7,7 +7,7 @@ from rdkit import Chem
 from rdkit.Chem import rdMolAlign
 
 from ligen_py.molecules.graph import atoms_of
-from ligen_py.molecules.ligands.unmarked_stereo import Axis, Hand, axes, hands
+from ligen_py.molecules.ligands.unmarked_stereo import Axis, Hand, RingAxis, axes, hands, ring_axes
 
 SAME_SHAPE = 0.3
 """Ring systems nearer than this (RMSD with the atoms bonded to them, symmetry minded) have one
@@ -22,7 +22,7 @@ FLEXIBLE = 3
 MOST_MATCHES = 1000
 """Symmetric mappings of a ring system that are tried."""
 
-System = frozenset[int] | Axis | Hand
+System = frozenset[int] | Axis | Hand | RingAxis
 """What can have several shapes: the atoms of a ring system, an axis, or an atom."""
 
 
@@ -48,7 +48,8 @@ def flexible_rings(mol: Chem.Mol) -> list[frozenset[int]]:
 
 def systems_of(mol: Chem.Mol) -> list[System]:
     """What can have several shapes: rings, axes whose isomers differ, and hands."""
-    return [*flexible_rings(mol), *(axis for axis in axes(mol) if axis.is_open), *hands(mol)]
+    open_axes = [axis for axis in axes(mol) if axis.is_open]
+    return [*flexible_rings(mol), *open_axes, *hands(mol), *ring_axes(mol)]
 
 
 def distinct(
@@ -78,7 +79,7 @@ def shapes_of_all(
 
 def _shapes(mol: Chem.Mol, system: System, same: float) -> list[int]:
     """The number of the shape that a ring system, an axis or a hand has in each conformer."""
-    if isinstance(system, Axis | Hand):
+    if not isinstance(system, frozenset):
         return [system.is_positive(conformer) for conformer in mol.GetConformers()]
     heavy = {
         neighbour.GetIdx()

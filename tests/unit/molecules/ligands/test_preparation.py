@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from rdkit import Chem
 from rdkit.Chem import rdMolTransforms
-from rdkit.Chem.rdDistGeom import EmbedMolecule
+from rdkit.Chem.rdDistGeom import EmbedMolecule, EmbedMultipleConfs
 
 from ligen_py.engine.geometry import rebuild
 from ligen_py.molecules.graph import Outline
@@ -26,7 +26,7 @@ from ligen_py.molecules.ligands.preparation import (
 )
 from ligen_py.molecules.ligands.rows import columns_of
 from ligen_py.molecules.ligands.standardising import canonical_smiles, largest_fragment
-from ligen_py.molecules.ligands.unmarked_stereo import hands
+from ligen_py.molecules.ligands.unmarked_stereo import hands, ring_axes
 from ligen_py.molecules.stored import molecule_of
 from ligen_py.molecules.typing.gasteiger import gasteiger
 from ligen_py.records.ledger import Reason, Status
@@ -610,6 +610,78 @@ def test_hands_without_a_stereocentre_are_one_molecule_docked_in_both(one: str, 
 )  # fmt: skip
 def test_other_spiro_atoms_and_amines_leave_no_hand_open(smiles: str) -> None:
     assert "mirror image" not in ligand(smiles).note
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("OC(=O)/C=C1/CC[C@H](C)CC1", "OC(=O)/C=C1/CC[C@@H](C)CC1"),
+        ("O/N=C1/CC[C@H](C(C)(C)C)CC1", "O/N=C1/CC[C@@H](C(C)(C)C)CC1"),
+        ("OC(=O)/C=C1/C[C@H](C(=O)NC)C1", "OC(=O)/C=C1/C[C@@H](C(=O)NC)C1"),
+        ("O[C@H]1CC2(C1)C[C@H](N)C2", "O[C@@H]1CC2(C1)C[C@H](N)C2"),
+        ("O[C@H]1CCC2(CC1)CC[C@H](N)CC2", "O[C@@H]1CCC2(CC1)CC[C@H](N)CC2"),
+        ("F/C=C1/CC[S@](=O)CC1", "F/C=C1/CC[S@@](=O)CC1"),
+        ("CC=C1CCC(C=C)CC1", "C/C=C1/CC[C@H](C=C)CC1"),
+    ],
+)
+@pytest.mark.parametrize("stereoisomers", [1, 4])
+def test_isomers_of_rings_in_a_row_are_one_molecule_docked_as_both(
+    one: str, other: str, stereoisomers: int
+) -> None:
+    """RDKit drops their marks, and one of the two was docked, drawn or not."""
+    settings = ParseSettings(stereoisomers=stereoisomers)
+    found = ligand(one, settings)
+    assert found.note == "double bonds and rings in a row: which isomer is drawn is left open"
+    assert ligand(other, settings).key == found.key
+    docked = [started(state.shape) for state in found.states]
+    assert {axis.is_positive(mol.GetConformer()) for mol in docked for axis in ring_axes(mol)} == {
+        False,
+        True,
+    }
+
+
+@pytest.mark.parametrize(
+    "smiles",
+    [
+        "OC1CC2(C1)CC(N)C2",
+        "OC1CCC2(CC1)CCC(N)CC2",
+        "CC1COC2(CCC(C)CC2)OC1",
+        "CC1CCC(=C2CCC(O)CC2)CC1",
+        "CC1CCC2(CC1)CC1(CCC(O)CC1)C2",
+        "CC1CC(=C2CCS(=O)CC2)C1",
+    ],
+)
+def test_conformers_of_rings_in_a_row_are_told_apart(smiles: str) -> None:
+    """As RDKit's new perception does, whatever the shapes of the rings."""
+    mol = Chem.AddHs(Chem.MolFromSmiles(smiles))
+    EmbedMultipleConfs(mol, 30, randomSeed=1)
+    bare = Chem.RemoveHs(mol)
+    (axis,) = ring_axes(bare)
+    isomers = set()
+    Chem.SetUseLegacyStereoPerception(False)
+    try:
+        for conformer, full in zip(bare.GetConformers(), mol.GetConformers(), strict=True):
+            placed = Chem.Mol(mol, confId=full.GetId())
+            Chem.AssignStereochemistryFrom3D(placed)
+            marked = Chem.MolToSmiles(Chem.RemoveHs(placed))
+            isomers.add((axis.is_positive(conformer), marked))
+    finally:
+        Chem.SetUseLegacyStereoPerception(True)
+    hands, marks = zip(*isomers, strict=True)
+    assert set(hands) == {False, True}
+    assert len(set(marks)) == len(isomers)
+
+
+@pytest.mark.parametrize(
+    "smiles",
+    [
+        "C=C1CCC(C)CC1", "CC(C)=C1CCC(C)CC1", "CC=C1CCC(=O)CC1", "CC1CCC2(CC1)CC2", "CC1CCC(O)CC1",
+        "OC(=O)C=C1CCN(C)CC1", "OC(=O)C=C1C2CC3CC1CC(C2)C3", "NC1CC2(C1)CC(F)(F)C2", "CC=CC=CC",
+        "C1CCC2(CC1)CCC(O)CC2", "ON=C1CC2CCC(C1)N2C", "CC=C1CCCC(C)C1", "CN1CCC2(CC1)CCNCC2",
+    ],
+)  # fmt: skip
+def test_rings_whose_ends_are_mirrors_leave_nothing_open(smiles: str) -> None:
+    assert "in a row" not in ligand(smiles).note
 
 
 @pytest.mark.parametrize("settings", [SETTINGS, ParseSettings()])
