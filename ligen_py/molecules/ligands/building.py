@@ -34,6 +34,7 @@ from ligen_py.molecules.ligands.standardising import (
     parent_smiles,
 )
 from ligen_py.molecules.ligands.states import (
+    hydrogen_places,
     inverted,
     open_centres_and_bonds,
     open_fusions,
@@ -291,7 +292,7 @@ def _forms(
 ) -> Steps[list[tuple[Chem.Mol, str, float]]]:
     """Tautomers of a parent in their protonation states: with SMILES, and costs in kcal/mol.
 
-    In the order of their costs.
+    In the order of their costs. An ion of two tautomers is one form.
     """
     forms = []
     if settings.tautomers > 1:
@@ -305,7 +306,11 @@ def _forms(
         found = yield from protonating(tautomer, *limits, "" if number else known)
         most = found[0].population
         forms += [(mol, smiles, cost + RT * math.log(most / share)) for mol, share, smiles in found]
-    return sorted(forms, key=lambda form: form[2])  # two tautomers may share one
+    forms.sort(key=lambda form: form[2])
+    if settings.tautomers == 1:
+        return forms
+    first = {hydrogen_places(form[0]): form for form in reversed(forms)}
+    return sorted(first.values(), key=lambda form: form[2])
 
 
 def _isomers(

@@ -21,6 +21,18 @@ from ligen_py.molecules.graph import atoms_of, matches
 MOST_TAUTOMERS = 64
 """Tautomers that are generated before the best are chosen."""
 
+_ACCEPTOR = "$(C=[O,N,S]),$(C#N),$([N+](=O)[O-])"
+MOBILE = f"[CX4;$(C([{_ACCEPTOR}])[{_ACCEPTOR}]),$(CC=N)]"
+"""A carbon whose hydrogen may move: of a 1,3-diketone or the like, or beside an imine."""
+HARDLY_ANY = (
+    "[OX2H,SX2H][CX3]=[NX2]",
+    "[CX3]=[CX3]([OX2H,SX2H])[#7,#8,#16]",
+    "c=;!@[NX2;H1]",
+    "[CX3]=[CX3][NX2]=[OX1]",
+)
+"""Groups that water hardly has: imidic acids, enols of acids and amides, imines of aromatic rings,
+and nitrosoalkenes."""
+
 MOST_INVERTED = 2
 """Stereocentres that are inverted at a time in a drawing that cannot exist in space."""
 MOST_MENDED = 24
@@ -30,7 +42,9 @@ MOST_MENDED = 24
 def tautomers(mol: Chem.Mol, limit: int) -> list[Chem.Mol]:
     """The molecule as drawn, then its other tautomers by RDKit's score; `limit` in all.
 
-    Stereocentres and double bonds that are marked stay as they are, and so do coordinates.
+    Stereocentres and double bonds that are marked stay as they are, and so do coordinates. What
+    RDKit makes and water hardly has is left out: enols of ketones, acids and amides, imidic acids,
+    imines of rings, and dienones.
     """
     if limit == 1:
         return [mol]
@@ -44,7 +58,7 @@ def tautomers(mol: Chem.Mol, limit: int) -> list[Chem.Mol]:
     others = [
         (-score(tautomer), smiles, tautomer)
         for smiles, tautomer in zip(found.smiles, found.tautomers, strict=True)
-        if smiles != drawn
+        if smiles != drawn and _may_be(mol, tautomer)
     ]
     others.sort(key=lambda item: item[:2])
     chosen = [tautomer for _, _, tautomer in others[: limit - 1]]
@@ -53,6 +67,19 @@ def tautomers(mol: Chem.Mol, limit: int) -> list[Chem.Mol]:
         for conformer in mol.GetConformers():
             tautomer.AddConformer(conformer)
     return [mol, *chosen]
+
+
+def _may_be(drawn: Chem.Mol, tautomer: Chem.Mol) -> bool:
+    """Whether there may be more than a trace of a tautomer."""
+    forms = drawn, tautomer
+    before, after = ({atom for (atom,) in matches(form, "[CX4]")} for form in forms)
+    mobile = {atom for form in forms for (atom,) in matches(form, MOBILE)}
+    marked = {atom.GetIdx() for atom in atoms_of(drawn) if atom.GetChiralTag()}
+    if not before ^ after <= mobile - marked:
+        return False
+    if len(matches(tautomer, "[a;r6]")) < len(matches(drawn, "[a;r6]")):
+        return False
+    return all(len(matches(tautomer, one)) <= len(matches(drawn, one)) for one in HARDLY_ANY)
 
 
 def tetrahedral_carbons(mol: Chem.Mol) -> list[int]:
@@ -84,6 +111,25 @@ def acid_centres(mol: Chem.Mol) -> dict[int, list[int]]:
 
 def _is_end(atom: Chem.Atom) -> bool:
     return sum(other.GetAtomicNum() > 1 for other in atom.GetNeighbors()) == 1
+
+
+def hydrogen_places(mol: Chem.Mol) -> str:
+    """The same text for two forms that differ in bond orders and the places of charges alone.
+
+    They are one ion, such as 4-methylimidazolium drawn with the charge at either nitrogen.
+    """
+    bare = Chem.RWMol(mol)
+    for atom, before in zip(atoms_of(bare), atoms_of(mol), strict=True):
+        atom.SetIsotope(1 + before.GetTotalNumHs())
+        atom.SetNumExplicitHs(0)
+        atom.SetNoImplicit(True)
+        atom.SetFormalCharge(0)
+        atom.SetIsAromatic(False)
+    for bond in bare.GetBonds():
+        bond.SetBondType(Chem.BondType.SINGLE)
+        bond.SetIsAromatic(False)
+        bond.SetStereo(Chem.BondStereo.STEREONONE)
+    return f"{Chem.GetFormalCharge(mol)} {Chem.MolToSmiles(bare)}"
 
 
 def unmark_acids(mol: Chem.Mol) -> None:

@@ -44,6 +44,36 @@ def test_tautomers_are_optional_and_begin_with_the_one_drawn() -> None:
     assert all("@" in Chem.MolToSmiles(mol) for mol in kept)
 
 
+@pytest.mark.parametrize(
+    ("drawn", "others"),
+    [
+        ("OC(=O)CCl", []),
+        ("C[C@H](N)C(=O)N[C@@H](CC(C)C)C(=O)O", []),
+        ("C[C@H](C(=O)O)c1ccccc1", []),
+        ("CC(=O)[C@@H](C)C(=O)OC", []),
+        ("O=C1CCCCC1", []),
+        ("Oc1cccc(O)c1", []),
+        ("CC(=O)C(C)=NO", []),
+        ("O=c1cccc[nH]1", ["Oc1ccccn1"]),
+        ("CC(=O)CC(C)=O", ["CC(=O)C=C(C)O"]),
+        ("Cc1c[nH]cn1", ["Cc1cnc[nH]1"]),
+        ("Cc1cc(O)nn1C", ["Cc1cc(=O)[nH]n1C"]),
+    ],
+)
+def test_tautomers_that_water_hardly_has_are_left_out(drawn: str, others: list[str]) -> None:
+    """RDKit makes enols of acids, imidic acids of peptides and rings that are aromatic no more."""
+    _, *found = tautomers(Chem.MolFromSmiles(drawn), 8)
+    assert [Chem.MolToSmiles(mol) for mol in found] == others
+
+
+@pytest.mark.parametrize(
+    ("smiles", "ion"), [("Cc1cnc[nH]1", "Cc1c[nH]c[nH+]1"), ("c1nnn[nH]1", "c1nnn[n-]1")]
+)
+def test_an_ion_of_two_tautomers_is_docked_once(smiles: str, ion: str) -> None:
+    found = of(smiles, ParseSettings(tautomers=4))
+    assert [state for state in dict.fromkeys(states(found)) if re.search(r"[+-]\]", state)] == [ion]
+
+
 @pytest.mark.parametrize("smiles", ["CC(=O)CC(=O)c1ccc[nH]c1=O", "CC(=N)c1ccccc1"])
 def test_tautomers_of_a_record_with_coordinates_keep_them(smiles: str) -> None:
     drawn = Chem.AddHs(Chem.MolFromSmiles(smiles))
