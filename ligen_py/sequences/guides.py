@@ -258,7 +258,8 @@ def read_guides(path: Path) -> list[Listed]:
     """The guides of a file.
 
     FASTA, or a table of id, sequence and perhaps mismatch limit, separated by tabs, commas or
-    spaces, with or without a line of titles. Cells may have quotes. Ids may repeat; order is kept.
+    spaces, with or without a line of titles, which may begin with #. Cells may have quotes. Ids may
+    repeat; order is kept.
     Of further columns with a title, one is read: that of limits, by its title. InputError names
     the line of a fault, or the columns where several may be limits.
     """
@@ -284,19 +285,27 @@ def _from_table(path: Path, text: str) -> list[Listed]:
     titled = ""
     column: int | None = 2
     third: set[str] = set()
+    comments: list[tuple[str, str]] = []
     for number, line in enumerate(text.split("\n"), start=1):
         place = f"{path}, line {number}"
         words = [word for word in map(_unquoted, line.replace(",", " ").split()) if word]
+        if line.startswith("#") and not found:
+            comments.append((place, line))
         if not words or line.startswith("#"):
             continue
         # An empty cell of what would be the first guide must not make it a line of titles.
         cells = re.split("[\t,]", line.strip("\t, \r"))
         if not (found or titles) and len(cells) > 1 and not _unquoted(cells[1]):
             words = words[:1]
-        if _are_titles(words, bool(found), bool(titles), place):
-            log.info("%s: taken for titles: %s", place, line.strip())
-            titles, titled = _titles(line), place
+        are_titles = _are_titles(words, bool(found), bool(titles), place)
+        lines = [(place, line)] if are_titles else []
+        if not (are_titles or found or titles):
+            lines = [(where, one) for where, one in comments if _are_commented_titles(one, line)]
+        for titled, one in lines[-1:]:
+            log.info("%s: taken for titles: %s", titled, one.strip())
+            titles = _titles(one.removeprefix("#"))
             column = _column_of_limits(titles, titled) if len(titles) > 2 else column
+        if are_titles:
             continue
         cells = _cells(line)
         if column is not None and 2 < len(cells) <= column:
@@ -336,6 +345,26 @@ def _are_titles(words: Sequence[str], after_guides: bool, after_titles: bool, pl
     if after_titles or len(words) < 2:
         raise InputError(f"{place}: {ASKED}")
     return True
+
+
+def _are_commented_titles(comment: str, guide: str) -> bool:
+    """Whether a line with # in front of the first guide has its titles.
+
+    It has as many cells as the guide's line, but for empty ones at its end, separated as there, and
+    is no guide that is left out.
+    """
+    text = comment[1:]
+    titles = _titles(text)
+    separator = next((one for one in "\t," if one in guide), "")
+    # Prose has a blank behind the #; where blanks separate the cells nothing else tells them apart.
+    is_prose = separator not in text if separator else text.startswith(" ")
+    filled = len(_cells(guide.rstrip("\t, \r")))
+    if is_prose or not max(2, filled) <= len(titles) <= len(_cells(guide)):
+        return False
+    second = titles[1]
+    return len(second) < SHORTEST or not (
+        _nearly_a_guide(second) or fault_of(_upper(second)) is None
+    )
 
 
 def _cells(line: str) -> list[str]:

@@ -152,6 +152,41 @@ def test_a_third_column_that_may_be_limits_and_is_not_read_is_warned_of(
 
 
 @pytest.mark.parametrize(
+    ("comments", "separator", "limit"),
+    [
+        ("#id\tsequence\tscore", "\t", 4),
+        ("# id\tsequence\tscore", "\t", 4),
+        ("#guideId targetSeq mitSpecScore", " ", 4),
+        ("#id,sgRNA,exon", ",", 4),
+        ("#guides of EGFR\n#id\tsequence\tscore\n#by hand", "\t", 4),
+        ("#id\tsequence\tlimit", "\t", 1),
+        ("# guides of EGFR", "\t", 1),
+        ("# guides of EGFR", " ", 1),
+        ("# of one, two, three, four", ",", 1),
+        (f"#b\t{GUIDE}\t3", "\t", 1),
+        (f"#b\tO{GUIDE[1:]}\t3", "\t", 1),
+        ("#", " ", 1),
+    ],
+)
+def test_a_line_of_titles_may_begin_with_a_hash(
+    comments: str, separator: str, limit: int, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It was a comment, and a score the limit: sites were lost."""
+    path = tmp_path / "guides.txt"
+    path.write_text(f"{comments}\n{separator.join(('a', GUIDE, '1'))}\n")
+    assert as_query(path, PATTERN, 4).guides == (Guide("a", f"{GUIDE}NNN", limit),)
+    is_warned = "not read: the columns" in caplog.text
+    assert is_warned == (limit == 4)
+
+
+@pytest.mark.parametrize("titles", ["#id,sgRNA,exon", "#id,sgRNA,exon,limit"])
+def test_titles_behind_a_hash_and_an_empty_cell_at_the_end(titles: str, tmp_path: Path) -> None:
+    path = tmp_path / "guides.csv"
+    path.write_text(f"{titles}\na,{GUIDE},1,\n")
+    assert as_query(path, PATTERN, 4).guides[0].limit == 4
+
+
+@pytest.mark.parametrize(
     ("titles", "cells"),
     [
         ("max mismatches", "3"),
