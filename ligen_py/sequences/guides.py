@@ -7,6 +7,7 @@ import logging
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from io import TextIOWrapper
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,7 +16,7 @@ import numpy as np
 from ligen_py.errors import InputError
 from ligen_py.sequences.fasta import read_fasta
 from ligen_py.sequences.iupac import BASES, SETS, fault_of
-from ligen_py.unpacking import BOM, refuse_no_text
+from ligen_py.unpacking import BOM, opened, refuse_no_text
 
 log = logging.getLogger("ligen_py")
 
@@ -255,7 +256,7 @@ class Listed(NamedTuple):
 
 
 def read_guides(path: Path) -> list[Listed]:
-    """The guides of a file.
+    """The guides of a file, plain or compressed.
 
     FASTA, or a table of id, sequence and perhaps mismatch limit, separated by tabs, commas or
     spaces, with or without a line of titles, which may begin with #. Cells may have quotes. Ids may
@@ -263,7 +264,7 @@ def read_guides(path: Path) -> list[Listed]:
     Of further columns with a title, one is read: that of limits, by its title. InputError names
     the line of a fault, or the columns where several may be limits.
     """
-    with path.open("rb") as stream:
+    with opened(path) as stream:
         head = stream.read(1 << 10).removeprefix(BOM).lstrip()
     refuse_no_text(path, head)
     if head.startswith(b">"):
@@ -272,7 +273,8 @@ def read_guides(path: Path) -> list[Listed]:
             for name, _, sequence in read_fasta(path)
         ]
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        with opened(path) as stream:
+            text = "".join(TextIOWrapper(stream, "utf-8-sig"))
     except UnicodeDecodeError as error:
         raise InputError(f"{path}: is no text file; give FASTA or a table of guides") from error
     return _from_table(path, text)
@@ -293,6 +295,7 @@ def _from_table(path: Path, text: str) -> list[Listed]:
             comments.append((place, line))
         if not words or line.startswith("#"):
             continue
+        _require_no_semicolons(line, words, place)
         # An empty cell of what would be the first guide must not make it a line of titles.
         cells = re.split("[\t,]", line.strip("\t, \r"))
         if not (found or titles) and len(cells) > 1 and not _unquoted(cells[1]):
@@ -316,7 +319,12 @@ def _from_table(path: Path, text: str) -> list[Listed]:
             )
         third.update(cells[2:3])
         given = "" if column is None else "".join(cells[column : column + 1])
-        limit = _whole(path, number, given, "mismatch limit") if given else None
+        if given and not given.isdecimal():
+            raise InputError(
+                f"{place}: {given!r} is no mismatch limit; give a whole number, or leave the cell "
+                "empty"
+            )
+        limit = int(given) if given else None
         found.append(Listed(words[0], _upper(words[1]), limit, f"line {number}"))
     if unread := [repr(title) for place, title in enumerate(titles) if place not in (0, 1, column)]:
         # Limits that nobody reads change what is found.
@@ -406,6 +414,17 @@ def _column_of_limits(titles: Sequence[str], place: str) -> int | None:
 def _unquoted(cell: str) -> str:
     match = QUOTED.fullmatch(cell.strip())
     return (match[2] if match else cell).strip()
+
+
+def _require_no_semicolons(line: str, words: Sequence[str], place: str) -> None:
+    """InputError where semicolons separate the cells of a line."""
+    cells = [_upper(_unquoted(cell)) for cell in line.split(";")[1:]]
+    if cells and (
+        len(words) < 2 or any(len(one) >= SHORTEST and fault_of(one) is None for one in cells)
+    ):
+        raise InputError(
+            f"{place}: semicolons separate the cells; put tabs, commas or blanks in their place"
+        )
 
 
 def _require_no_other(words: Sequence[str], place: str) -> None:

@@ -1,5 +1,6 @@
 """Cas-OFFinder's input files, and guides of other files."""
 
+import gzip
 from pathlib import Path
 
 import pytest
@@ -240,6 +241,33 @@ def test_a_packed_file_of_guides_is_named(tmp_path: Path) -> None:
         as_query(path, PATTERN, 4)
 
 
+@pytest.mark.parametrize("text", [f"id\tsgRNA\r\na\t{GUIDE}\r\n", f">a\n{GUIDE}\n"])
+def test_a_compressed_file_of_guides(text: str, tmp_path: Path) -> None:
+    """A table was no text file, though FASTA could be compressed."""
+    path = tmp_path / "guides.gz"
+    path.write_bytes(gzip.compress(b"\xef\xbb\xbf" + text.encode()))
+    assert as_query(path, PATTERN, 4).guides == (Guide("a", f"{GUIDE}NNN", 4),)
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        (f"a;{GUIDE};3\n", 1),
+        (f"id;sequence;limit\na;{GUIDE};3\n", 1),
+        (f"id;sequence;max mismatches\na;{GUIDE};3\n", 2),
+        (f'"exon 2";"{GUIDE.lower()}";0,5\n', 1),
+    ],
+)
+def test_semicolons_between_cells_are_told(text: str, line: int, tmp_path: Path) -> None:
+    """The id was said to be without a sequence."""
+    path = tmp_path / "guides.csv"
+    path.write_text(text)
+    with pytest.raises(InputError, match=f"guides.csv, line {line}: semicolons separate the cells"):
+        as_query(path, PATTERN, 4)
+    path.write_text(f"a,{GUIDE},3,mine;yours\n")
+    assert as_query(path, PATTERN, 4).guides[0].limit == 3
+
+
 def test_a_slip_in_the_first_guide_makes_it_no_header(tmp_path: Path) -> None:
     path = tmp_path / "guides.tsv"
     path.write_text(f"a\tO{GUIDE[1:]}\nb\t{GUIDE}\n")
@@ -254,6 +282,7 @@ def test_a_slip_in_the_first_guide_makes_it_no_header(tmp_path: Path) -> None:
     ("text", "words"),
     [
         (f"id sequence\na {GUIDE} 99\n", "line 2: a limit of 99 mismatches; give 0 to 23"),
+        (f"a {GUIDE} NA\n", "line 1: 'NA' is no mismatch limit; give a whole number, or leave the"),
         (f"a {GUIDE}\nb O{GUIDE[1:]}\n", f"line 2: guide O{GUIDE[1:]}NNN: 'O' is no"),
         (f">a\n{GUIDE}\n>b\n>c\n", "record b: has no letters; give the guide's sequence"),
         (f">a\nO{GUIDE[1:]}\n", f"record a: guide O{GUIDE[1:]}NNN: 'O' is no IUPAC letter"),
