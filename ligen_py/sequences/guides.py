@@ -490,9 +490,16 @@ def as_query(
             f"{pattern}; give 0 to {len(pattern)}"
         )
     if limits:
+        least, largest, many = (
+            min(limits),
+            max(limits),
+            f"{len(limits)} guides have limits of their",
+        )
         log.info(
-            "%s: %d guides have limits of their own, %d to %d, in place of %s %d",
-            *(path, len(limits), min(limits), max(limits)),
+            "%s: %s own, %s, in place of %s %d",
+            path,
+            "1 guide has a limit of its" if len(limits) == 1 else many,
+            least if least == largest else f"{least} to {largest}",
             *(most.rpartition(": ")[2], mismatches),
         )
     for one in found:

@@ -106,13 +106,13 @@ def _opened(path: Path, kind: Kind) -> h5py.File:
         file = h5py.File(path, "r")
     except OSError as error:
         if path.is_dir():
-            raise InputError(f"{path}: is a folder; give a {kind.name} file") from error
+            raise InputError(f"{path}: is a folder; give {_a(kind)} file") from error
         if isinstance(error, PermissionError):
             raise InputError(f"{path}: cannot be read ({error.strerror})") from error
         if not path.exists():
-            raise InputError(f"{path}: does not exist; give a {kind.name} file") from error
+            raise InputError(f"{path}: does not exist; give {_a(kind)} file") from error
         if _is_other(path):  # it may be of value
-            raise InputError(f"{path}: not an HDF5 file; give a {kind.name} file") from error
+            raise InputError(f"{path}: not an HDF5 file; give {_a(kind)} file") from error
         raise InputError(f"{path}: not a complete HDF5 file; {cure}") from error
     with ExitStack() as stack:
         stack.enter_context(file)
@@ -152,11 +152,16 @@ def _cure(kind: Kind) -> str:
     )
 
 
+def _a(kind: Kind) -> str:
+    """The name of a kind with its article."""
+    return f"{'an' if kind.name[0] in 'aeiou' else 'a'} {kind.name}"
+
+
 def _require_kind(path: Path, file: h5py.File, kind: Kind, cure: str) -> None:
     found = _text(file.attrs.get("encoding-type", "nothing"))
     if found != f"ligen_py.{kind.name}":
         raise InputError(
-            f"{path}: contains {found}, not ligen_py.{kind.name}; give a {kind.name} file"
+            f"{path}: contains {found}, not ligen_py.{kind.name}; give {_a(kind)} file"
         )
     version = file.attrs.get("encoding-version", 0)
     if not isinstance(version, (int, np.integer)) or version != kind.version:

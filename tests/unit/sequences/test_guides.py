@@ -102,6 +102,12 @@ def test_a_column_of_limits_goes_by_its_title(
     assert [guide.limit for guide in as_query(path, PATTERN, 4).guides] == [3, 1, 4]
     words = "2 guides have limits of their own, 1 to 3, in place of --mismatches 4"
     assert words in caplog.text
+    path.write_text(f"name,sgRNA,{title}\na,{GUIDE},2\nb,{GUIDE},2\n")
+    as_query(path, PATTERN, 4)
+    assert "2 guides have limits of their own, 2, in place of" in caplog.text
+    path.write_text(f"name,sgRNA,{title}\na,{GUIDE},2\nb,{GUIDE},\n")
+    as_query(path, PATTERN, 4)
+    assert "1 guide has a limit of its own, 2, in place of" in caplog.text
     path.write_text(f"name sgRNA exon limit\na {GUIDE} 1\n")
     words = "line 2: has 3 columns, and limits are column 4; leave .*; put tabs or commas"
     with pytest.raises(InputError, match=words):

@@ -17,6 +17,7 @@ from ligen_py.provenance import Run
 from ligen_py.records.kept import KEPT, Chosen
 from ligen_py.records.ledger import Ledger
 from ligen_py.records.ligands import LIGANDS, Entries
+from ligen_py.records.offtargets import OFFTARGETS, OffTargets
 from ligen_py.records.scores import SCORES, Scores
 from ligen_py.settings.score import ScoreSettings
 from ligen_py.store.campaign.layout import CAMPAIGN, Control, Scored
@@ -206,8 +207,10 @@ def test_wrong_kind_version_folder_and_absence_are_sentences(tmp_path: Path) -> 
         read(path, KEPT, Chosen)
     with pytest.raises(InputError, match="is a folder"):
         read(tmp_path, SCORES, Scores)
-    with pytest.raises(InputError, match="does not exist"):
+    with pytest.raises(InputError, match="does not exist; give a scores file"):
         read(tmp_path / "none.h5", SCORES, Scores)
+    with pytest.raises(InputError, match="does not exist; give an offtargets file"):
+        read(tmp_path / "none.h5", OFFTARGETS, OffTargets)
     with edited(path) as file:
         file.attrs["encoding-version"] = SCORES.version + 1
     with pytest.raises(InputError, match=r"layout version 2.*update ligen_py"):
