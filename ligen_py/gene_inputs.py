@@ -2,6 +2,7 @@
 
 import argparse
 import logging
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
@@ -107,14 +108,27 @@ def task_of(inputs: Inputs, settings: GuidesSettings) -> Task:
 def _require_shared_names(annotation: Annotation, genome: Genome, path: Path) -> None:
     """InputError where no chromosome of the annotation is one of the genome: 1 is not chr1.
 
-    Without this no off-target would be in coding sequence, and nothing would say why.
+    Without this no off-target would be in coding sequence, and nothing would say why. Where the
+    genome lacks some of the chromosomes a warning says how much is on them.
     """
-    there = list(dict.fromkeys(annotation.chromosome.tolist()))
-    if set(there).isdisjoint(genome.names):
+    stretches = Counter(annotation.chromosome.tolist())
+    known = set(genome.names)
+    absent = [name for name in stretches if name not in known]
+    if len(absent) == len(stretches):
         raise InputError(
-            f"{annotation.path}: is of chromosomes such as {', '.join(there[:SOME])}, but {path} "
+            f"{annotation.path}: is of chromosomes such as {', '.join(absent[:SOME])}, but {path} "
             f"has {', '.join(genome.names[:SOME])}; give the annotation of this genome, with its "
             "names"
+        )
+    if absent:
+        log.warning(
+            "%s: %d of %d coding stretches are on chromosomes that %s lacks, such as %s, and do "
+            "not count; if it has them under other names, give an annotation with its names",
+            annotation.path,
+            sum(stretches[name] for name in absent),
+            stretches.total(),
+            path,
+            ", ".join(absent[:SOME]),
         )
 
 

@@ -360,6 +360,26 @@ def test_an_annotation_with_other_names_of_chromosomes_is_refused(
     assert "genome.fa has chr1, chr2; give the annotation of this genome" in message
 
 
+def test_an_annotation_with_some_other_names_of_chromosomes_is_warned_of(
+    case: Case, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It was used without a word, and the gene's guides had no exon."""
+    annotation = tmp_path / "mixed.gtf"
+    text = (case.folder / "a.gtf").read_text()
+    annotation.write_text(text.replace("chr2", "2"))
+    flags = ("--cds", case.folder / "cds.fa", "--controls", "0", "--annotation", annotation)
+    assert case.run(*flags, output="x.h5") == 0
+    lacked, bare = capsys.readouterr().err.splitlines()
+    assert lacked.startswith(f"{annotation}: 3 of 4 coding stretches are on chromosomes that ")
+    assert "genome.fa lacks, such as 2, and do not count" in lacked
+    assert bare.startswith(f"{annotation}: has no coding sequence on chr2, where guides have their")
+    assert not case.read("x.h5").exon.any()
+    annotation.write_text(text.replace("chr1", "1"))
+    assert case.run(*flags, output="x.h5") == 0
+    (lacked,) = capsys.readouterr().err.splitlines()
+    assert "1 of 4 coding stretches are on chromosomes" in lacked
+
+
 def test_parts_of_another_search_are_refused(
     case: Case, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -136,7 +136,8 @@ def own_sites(
     A site that is known from the annotation is that. Otherwise it is the perfect site with the
     guide's own PAM at the place of its gene (`locus.home`). Where half of a gene's guides have one
     in a copy, too, a warning names both, unless the annotation has only one of them. Where half of
-    them have more than `MANY`, a warning names the gene.
+    them have more than `MANY`, a warning names the gene. Where the annotation has nothing on the
+    chromosome of a site, a warning names that.
     """
     perfect = np.flatnonzero((rows.mismatches == 0) & (rows.bulge_size == 0))
     perfect = perfect[rows.guide[perfect] < len(spacers)]
@@ -190,6 +191,15 @@ def own_sites(
             ", ".join(repeated[:SOME]),
             f" and {len(repeated) - SOME} more genes" if len(repeated) > SOME else "",
         )
+    if annotation:
+        there = set(chromosomes.name[np.unique(rows.chromosome[result[result >= 0]])])
+        if bare := sorted(there.difference(annotation.chromosome)):
+            log.warning(
+                "%s: has no coding sequence on %s, where guides have their own sites: they have no "
+                "exon; give the annotation of this genome, with its names",
+                annotation.path,
+                ", ".join(bare[:SOME]),
+            )
     return result
 
 
