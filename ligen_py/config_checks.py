@@ -19,6 +19,7 @@ from ligen_py.molecules.receptor.choice import check_site
 from ligen_py.opencl.device import select_all
 from ligen_py.sequences.fasta import read_fasta
 from ligen_py.sequences.genes import read_annotation
+from ligen_py.sequences.genome import tell_what_is_not_read
 from ligen_py.sequences.guides import as_query
 from ligen_py.sequences.proteins import read_proteins
 from ligen_py.sequences.spacers import of_sequences
@@ -71,6 +72,8 @@ def check_files(plan: Workplan) -> None:
             _check_search(plan, section, name)
         except InputError as error:
             raise InputError(f"{plan.config.place(section, name)}: {error}") from error
+    for genome in plan.searches.genomes.values():
+        tell_what_is_not_read(genome)  # later only the log of a job would
     _check_sizes(plan)
     left = COMPRESSED_LIMIT
     for library, path in _compressed(plan):

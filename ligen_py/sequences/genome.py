@@ -104,14 +104,30 @@ def files_of(path: Path) -> list[Path]:
         raise InputError(f"{path}: does not exist; give a FASTA or .2bit file, or a folder of them")
     if path.is_file():
         return [path]
-    found = sorted(item for item in path.iterdir() if item.is_file() and item.name[0] != ".")
-    genomes = [item for item in found if not item.name.lower().endswith(INDEX_SUFFIXES)]
-    for item in found:
-        if item not in genomes:
-            log.info("%s: no genome by its name; not read", item)
+    genomes, _, folders = _inside(path)
     if not genomes:
-        raise InputError(f"{path}: contains no FASTA or .2bit file")
+        cure = f"; give its folder {folders[0].name}" if folders else ""
+        raise InputError(f"{path}: contains no FASTA or .2bit file{cure}")
     return genomes
+
+
+def tell_what_is_not_read(path: Path) -> None:
+    """Name what lies in the folder of a genome and is no part of it; of folders a warning."""
+    if path.is_dir():
+        _, indices, folders = _inside(path)
+        for item in indices:
+            log.info("%s: no genome by its name; not read", item)
+        for item in folders:
+            log.warning("%s: a folder in that of a genome; its files are not read", item)
+
+
+def _inside(path: Path) -> tuple[list[Path], list[Path], list[Path]]:
+    """The genomes in a folder, the files with names of indices, and the folders, by name."""
+    found = sorted(item for item in path.iterdir() if item.name[0] != ".")
+    files = [item for item in found if item.is_file()]
+    indices = [item for item in files if item.name.lower().endswith(INDEX_SUFFIXES)]
+    genomes = [item for item in files if item not in indices]
+    return genomes, indices, [item for item in found if item.is_dir()]
 
 
 def read_genome(path: Path, cache: Path | None = None) -> Genome:
@@ -125,6 +141,7 @@ def read_genome(path: Path, cache: Path | None = None) -> Genome:
     """
     finish_keeping()
     files = files_of(path)
+    tell_what_is_not_read(path)
     known = Known(cache)
     digests = [known.digest(file) for file in files]
     if cache is not None and None in digests and _holds_any(cache):

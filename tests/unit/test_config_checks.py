@@ -189,6 +189,17 @@ def test_settings_of_off_targets_are_named_by_their_keys(tmp_path: Path) -> None
     assert "key 'offtargets.cas': key 'mismatches': 21 is more than the 20 letters" in message
 
 
+def test_a_folder_in_that_of_a_genome_is_told_before_the_first_job(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "genome" / "more").mkdir(parents=True)
+    for name in ("genome/a.fa", "cds.fa"):
+        (tmp_path / name).write_text(f">one\n{'AC' * 20}TGG\n")
+    search = {"genome": "genome", "cds": "cds.fa"}
+    config_checks.checked(write(tmp_path, guides={"cas": search, "same": search}))
+    assert caplog.text.count("genome/more: a folder in that of a genome; its files are not") == 1
+
+
 @pytest.mark.parametrize(
     ("changed", "sentence"),
     [

@@ -96,6 +96,22 @@ def test_gzip_and_folder(tmp_path: Path) -> None:
     assert letters(read_genome(folder)) == EXPECTED
 
 
+def test_a_folder_in_that_of_a_genome_is_told(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Its chromosomes were left out without a word."""
+    for name in ("more", ".hidden"):
+        (tmp_path / name).mkdir()
+    with pytest.raises(
+        InputError, match=r"contains no FASTA or \.2bit file; give its folder more$"
+    ):
+        read_genome(tmp_path)
+    (tmp_path / "a.fa").write_bytes(lines(60))
+    assert letters(read_genome(tmp_path)) == EXPECTED
+    words = f"{tmp_path / 'more'}: a folder in that of a genome; its files are not read"
+    assert caplog.messages == [words]
+
+
 @pytest.mark.parametrize("order", ["<", ">"])
 @pytest.mark.parametrize("version", [0, 1])
 def test_twobit(tmp_path: Path, order: str, version: int) -> None:
