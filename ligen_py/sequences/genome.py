@@ -393,7 +393,10 @@ def _bodies(
     refuse_no_text(path, text[:8])
     starts = list(_headers(data, pool))
     if not starts or text[: starts[0]].removeprefix(BOM).strip(WHITE):
-        raise InputError(f"{path}: does not begin with '>' and is not .2bit; give a genome")
+        raise InputError(
+            f"{path}: does not begin with '>' and is not .2bit; give a genome, or move the file "
+            "out of the genome's folder"
+        )
     for number, (start, end) in enumerate(
         zip(starts, [*starts[1:], len(data)], strict=True), start=1
     ):

@@ -112,6 +112,14 @@ def test_a_folder_in_that_of_a_genome_is_told(
     assert caplog.messages == [words]
 
 
+def test_a_file_that_is_none_goes_out_of_the_folder_of_a_genome(tmp_path: Path) -> None:
+    """The cure was to give a genome."""
+    (tmp_path / "a.fa").write_bytes(lines(60))
+    (tmp_path / "README.txt").write_text("of a server")
+    with pytest.raises(InputError, match=r"README\.txt: does not .* move the file out of the ge"):
+        read_genome(tmp_path)
+
+
 @pytest.mark.parametrize("order", ["<", ">"])
 @pytest.mark.parametrize("version", [0, 1])
 def test_twobit(tmp_path: Path, order: str, version: int) -> None:
