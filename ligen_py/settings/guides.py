@@ -57,8 +57,11 @@ class GuidesSettings(Section):
             )
         if self.min_gc > self.max_gc:
             raise ValueError("'min_gc' must not exceed 'max_gc'")
-        if self.control_mismatches > self.mismatches:
-            raise ValueError("'control_mismatches' must not exceed 'mismatches'")
+        if self.controls and self.control_mismatches > self.mismatches:
+            raise ValueError(
+                f"'control_mismatches' {self.control_mismatches} exceeds 'mismatches' "
+                f"{self.mismatches}; give at most {self.mismatches}"
+            )
         return self
 
     @property

@@ -207,6 +207,13 @@ def test_a_gene_of_many_copies_is_warned_of(
     ]
 
 
+@pytest.mark.parametrize("limit", ["0", "1"])
+def test_without_controls_their_mismatches_do_not_matter(case: Case, limit: str) -> None:
+    """They were refused, for a default that nothing uses."""
+    assert case.run(*case.annotated, "--mismatches", limit, "--controls", "0") == 0
+    assert GuideRole.CONTROL not in case.read().role
+
+
 def test_controls_have_no_near_site(case: Case) -> None:
     flags = ("--controls", "5", "--control-mismatches", "4", "--mismatches", "5", "--seed", "3")
     assert case.run(*case.annotated, *flags) == 0
@@ -326,7 +333,10 @@ def test_a_pam_in_front_has_no_mit_score(case: Case) -> None:
             "away from the guide; give NG, which admits the same",
         ),
         (["--cds", "cds.fa", "--pam", "NTV", "--pam-side", "before"], "; give TV, which admits"),
-        (["--cds", "cds.fa", "--control-mismatches", "5"], "must not exceed"),
+        (
+            ["--cds", "cds.fa", "--mismatches", "1"],
+            "--control-mismatches 2 exceeds --mismatches 1; give at most 1",
+        ),
         (
             ["--cds", "cds.fa", "--pam", "GGGGGGGG"],
             "no guide of 20 bases with PAM GGGGGGGG fits the coding "
