@@ -31,7 +31,7 @@ from ligen_py.provenance import Input, Run
 from ligen_py.records.homologs import HOMOLOGS
 from ligen_py.search_inputs import Inputs, add_inputs, database_of, inputs_of, queries_of
 from ligen_py.sequences.statistics import statistics_of
-from ligen_py.sequences.substitution import MATRICES, read_matrix
+from ligen_py.sequences.substitution import MATRICES, known_as, read_matrix
 from ligen_py.settings.homologs import HomologsSettings
 from ligen_py.store.files.write import write
 from ligen_py.store.sequences.database import open_database
@@ -83,7 +83,11 @@ def run(
         for query, found, best in zip(queries.proteins.shown, headers, ranked, strict=True):
             sys.stdout.writelines(listing(query, found, best.score))
         log.info("%.3g cells in %.2f s, %.1f GCUPS", cells, seconds, cells / seconds / 1e9)
-        known = statistics_of(settings.matrix, settings.gap_first, settings.gap_next)
+        costs = settings.gap_first, settings.gap_next
+        known = statistics_of(known_as(scoring.matrix), *costs)
+        if known is None:
+            why = "no bit scores and E-values: none are known for %s with gap costs %d and %d"
+            log.info(why, settings.matrix, *costs)
         rest = scoring, tracer(chosen[0], scoring), known, blocks, inputs.part, queries.sites
         records = results(queries.proteins, ranked, database, *rest)
         # Of a file from the cache, too, which was converted long ago.

@@ -49,6 +49,12 @@ def read_matrix(name: str) -> np.ndarray:
     return _read(path)
 
 
+def known_as(scores: np.ndarray) -> str:
+    """The name among `MATRICES` of some scores, in the form of `read_matrix`; empty where none."""
+    same = (name for name in MATRICES if np.array_equal(read_matrix(name), scores))
+    return next(same, "")
+
+
 @cache
 def _read(path: Path) -> np.ndarray:
     columns: list[str] = []

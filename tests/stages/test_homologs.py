@@ -16,7 +16,7 @@ from ligen_py.records.homologs import HOMOLOGS, Hits, Queries, SearchSpace
 from ligen_py.records.ledger import Ledger, Reason, Status
 from ligen_py.sequences import digests
 from ligen_py.sequences.alphabets import decode
-from ligen_py.sequences.substitution import read_matrix
+from ligen_py.sequences.substitution import FILES, FOLDER, read_matrix
 from ligen_py.store.files.read import read, run_record
 from tests.alignment_input import relatives
 
@@ -262,6 +262,33 @@ def test_no_e_value_is_made_up(search: Search) -> None:
     assert search.homologs(*flags) == 0
     assert np.isnan(search.hits().evalue).all()
     assert (folder / "hits.blast.tsv").read_text().splitlines()[0].endswith("NA\tNA")
+
+
+def test_a_file_with_the_scores_of_a_known_matrix_has_e_values(search: Search) -> None:
+    """They were empty: parameters were known by the name alone."""
+    mine = search.folder / "mine.txt"
+    text = (FOLDER / FILES["BLOSUM62"]).read_text()
+    mine.write_text(text)
+    assert search.homologs() == 0
+    assert search.homologs("--matrix", str(mine), output="mine.h5") == 0
+    evalue = search.hits("mine.h5").evalue
+    assert not np.isnan(evalue).any()
+    assert evalue.tolist() == search.hits().evalue.tolist()
+    other = search.folder / "other.txt"
+    other.write_text(text.replace(" 9 ", " 8 "))
+    assert search.homologs("--matrix", str(other), output="mine.h5") == 0
+    assert np.isnan(search.hits("mine.h5").evalue).all()
+
+
+@pytest.mark.parametrize(("matrix", "is_told"), [("BLOSUM80", True), ("BLOSUM62", False)])
+def test_a_search_without_e_values_says_so(
+    search: Search, matrix: str, is_told: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given = ["--query", search.query, "--database", search.fasta, "--cache", search.folder / "c"]
+    words = [*given, "--output", search.folder / "hits.h5", "--matrix", matrix]
+    assert homologs.main(list(map(str, words))) == 0
+    said = f"no bit scores and E-values: none are known for {matrix} with gap costs 10 and 2"
+    assert (said in capsys.readouterr().err) == is_told
 
 
 def test_all_records_that_are_not_searched_are_counted(
