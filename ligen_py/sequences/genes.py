@@ -199,7 +199,8 @@ def read_annotation(path: Path) -> Annotation:
 
     GTF and GFF3: its lines CDS; its lines exon where it has no CDS. BED: each line, with 12 columns
     each block, cut to the thick part; whole where no line has one, for a line without is that of a
-    transcript which codes for nothing. The fourth column names the gene.
+    transcript which codes for nothing. The fourth column names the gene. A line without a base
+    counts for nothing.
     A line of GFF3 also has the names of the lines that it belongs to, such as its gene's, which
     names the line where it does not name a gene itself.
 
@@ -210,7 +211,7 @@ def read_annotation(path: Path) -> Annotation:
     above: dict[str, _Parent] = {}
     for number, words in _lines(path):
         try:
-            if len(words) >= 9 and not words[1].isdecimal():
+            if _is_gtf(words):
                 if words[2] == "CDS":
                     exons.clear()  # an annotation has twice as many
                     coding.append(_of_gtf(words))
@@ -266,6 +267,11 @@ class _Parent(NamedTuple):
     parents: tuple[str, ...]
 
 
+def _is_gtf(words: list[str]) -> bool:
+    """Is a line GTF or GFF3? Of BED the second column is a place."""
+    return len(words) >= 9 and not words[1].isdecimal()
+
+
 def _fault_of(words: list[str]) -> str:
     """What is wrong with a line that cannot be read."""
     if len(words) == 1 and len(words[0].split()) > 3:
@@ -277,6 +283,13 @@ def _fault_of(words: list[str]) -> str:
                 f"has blocks: {words[9]} by column 10, {counts[0]} sizes, {counts[1]} starts; "
                 "correct the line"
             )
+    places = words[3:5] if _is_gtf(words) else words[1:3]
+    if len(places) == 2 and all(map(str.isdecimal, places)):
+        start, end = map(int, places)
+        if end < start:
+            return f"its end {end} lies before its start {start}; correct the line"
+        if start == 0 and _is_gtf(words):
+            return "its start is 0, and places of GTF and GFF3 count from 1; correct the line"
     return "is neither GTF, GFF3 nor BED of 4 to 12 columns; give the annotation of a genome"
 
 
@@ -373,7 +386,7 @@ def _of_bed(words: list[str]) -> list[_Row]:
         thick = int(words[6]), int(words[7])
         if _is_coding(words):
             exons = [Exon(max(one.start, thick[0]), min(one.end, thick[1])) for one in exons]
-    if not 0 <= start < end:
+    if not 0 <= start <= end:
         raise ValueError(words)
     known = _known_as((name,))
     return [

@@ -164,6 +164,12 @@ def test_a_line_of_bed_without_a_thick_part_codes_for_nothing(tmp_path: Path) ->
     assert alone.gene("RNA").exons == (Exon(400, 500), Exon(100, 160))
 
 
+def test_a_line_of_bed_without_a_base_counts_for_nothing(tmp_path: Path) -> None:
+    """Such a line, of an insertion, was said to be no BED."""
+    path = written(tmp_path / "a.bed", "c\t5\t5\tONE\t0\t+\nc\t7\t9\tONE\t0\t+\n")
+    assert read_annotation(path).gene("ONE").exons == (Exon(7, 9),)
+
+
 def test_a_byte_order_mark_is_none_of_the_first_line(tmp_path: Path) -> None:
     for name, text in (("a.gtf", GTF), ("b.bed", BED + BED)):
         path = tmp_path / name
@@ -231,7 +237,13 @@ def test_joined() -> None:
     [
         ("nonsense\n", "line 1: is neither GTF"),
         ("c\tx\tCDS\tten\t9\t.\t+\t.\tgene_id 1\n", "line 1: is neither GTF"),
-        ("c\tx\tCDS\t10\t9\t.\t+\t.\tgene_id 1\n", "line 1: is neither GTF"),
+        (
+            "c\tx\tCDS\t10\t9\t.\t+\t.\tgene_id 1\n",
+            "line 1: its end 9 lies before its start 10; correct the line",
+        ),
+        ("c\tx\tCDS\t0\t9\t.\t+\t.\tgene_id 1\n", "line 1: its start is 0, and places of GTF"),
+        ("c\t560\t501\tTHREE\n", "line 1: its end 501 lies before its start 560; correct the"),
+        ("c\t5\t5\tTHREE\n", "has no line CDS or exon"),
         ("c 1 9 THREE 0 +\n", "line 1: its columns are separated by blanks; separate them by tabs"),
         (
             BED.replace("\t2\t", "\t3\t"),
