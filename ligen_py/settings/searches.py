@@ -38,6 +38,12 @@ class HomologSearch(HomologsSettings, PanelSettings, BestSettings):
             raise ValueError("give either 'query' or 'target'")
         if self.structures and self.target is None:
             raise ValueError("'structures' are docked with the best ligands of a 'target'")
+        # By its value: a campaign's kept config has every key.
+        if not self.structures and self.best != BestSettings().best:
+            raise ValueError(
+                "'best' counts ligands that are docked into 'structures'; give these and a "
+                "'target', or leave 'best' out"
+            )
         return self
 
 

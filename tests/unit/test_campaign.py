@@ -901,6 +901,7 @@ def test_what_a_search_of_a_genome_lacks(
         (searches(database="no.fa"), "key 'homologs.s.database': .*no.fa does not exist"),
         (searches(matrix="BLOSUM63"), "key 'homologs.s.matrix': .*BLOSUM63 does not exist"),
         (searches(gap_next=11), "'gap_next' must not exceed 'gap_first'"),
+        (searches(best=3), "'best' counts ligands that are docked into 'structures'; give"),
     ],
 )
 def test_what_a_search_lacks(sequences: Path, given: dict[str, Any], words: str) -> None:
