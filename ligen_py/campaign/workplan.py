@@ -30,6 +30,7 @@ from ligen_py.settings.campaign import NETWORKS, SEARCHES, Campaign, Target, lac
 from ligen_py.settings.check import check
 from ligen_py.settings.document import to_yaml
 from ligen_py.settings.flags import flags
+from ligen_py.settings.offtargets import IN_INPUT
 from ligen_py.settings.parse import ParseOptions, Reading
 from ligen_py.settings.pocket import Site, Structure
 from ligen_py.settings.report import ReportSettings
@@ -494,6 +495,10 @@ class Workplan:
         for section, name in self.searches.genome_paths:
             if (path := getattr(self.settings, section)[name].genome) is not None:
                 given.append(((section, name, "genome"), path))
+        for search in values["offtargets"].values():
+            if search["input"] is not None:  # which these stand in
+                for key in IN_INPUT:
+                    del search[key]
         for keys, path in given:
             if not path.startswith(INSTALLED):
                 *above, last = keys

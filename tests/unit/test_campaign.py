@@ -932,6 +932,19 @@ def test_the_kept_config_describes_the_same_campaign_from_another_folder(
     assert mine == theirs
 
 
+def test_the_kept_config_of_a_search_with_an_input_file_can_be_read(sequences: Path) -> None:
+    """It had the settings that stand in the file, and was refused for them."""
+    plan = Workplan.of({"offtargets": {"o": {"input": "in.txt"}}}, "c.yaml", sequences)
+    results = sequences / "results"
+    results.mkdir()
+    (results / "config.yaml").write_text(plan.described(results))
+    document = read_document(results / "config.yaml")
+    again = Workplan.of(document.values, document.source, results)
+    assert again.searches.offtarget_flags("o") == plan.searches.offtarget_flags("o")
+    found = again.searches.sources("offtargets", "o")
+    assert [path.resolve() for path in found] == plan.searches.sources("offtargets", "o")
+
+
 def test_controls_are_parts_of_their_own(folder: Path) -> None:
     given = config()
     (folder / "known.smi").write_text("CCO x\n")
