@@ -74,6 +74,11 @@ class Program:
         info = cl.kernel_work_group_info.LOCAL_MEM_SIZE
         return int(self.new_kernel(name).get_work_group_info(info, self.device.handle))
 
+    def most_items(self, name: str) -> int:
+        """Work-items that a work-group of a kernel may have on the device, given its registers."""
+        info = cl.kernel_work_group_info.WORK_GROUP_SIZE
+        return int(self.new_kernel(name).get_work_group_info(info, self.device.handle))
+
     def new_kernel(self, name: str) -> cl.Kernel:
         """A kernel object that keeps its arguments to itself."""
         return cl.Kernel(self._program, name)

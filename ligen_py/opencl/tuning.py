@@ -7,15 +7,17 @@ vendor and default the first that says something counts, setting by setting.
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields, replace
 from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
-from ligen_py.errors import InputError
+from ligen_py.errors import DeviceError, InputError
 from ligen_py.opencl.device import Device
+from ligen_py.opencl.program import Program, Structs, build
 from ligen_py.paths import kernel_folder
 
 LOOK_UPS = ("rows", "bricks", "image")
@@ -185,7 +187,11 @@ def tuned(device: Device, kernel: str, max_atoms: int | None = None) -> Tuning:
     """
     if kernel in _tried:
         return _tried[kernel].on(device)
-    return _tuned(device, kernel, EVERY if max_atoms is None else str(max_atoms), tuned_folder())
+    return _tuned(device, kernel, _atom_class(max_atoms), tuned_folder())
+
+
+def _atom_class(max_atoms: int | None) -> str:
+    return EVERY if max_atoms is None else str(max_atoms)
 
 
 @cache
@@ -205,3 +211,64 @@ def _rows(path: Path, kernel: str, atom_class: str) -> Iterator[dict[str, Any]]:
     for name in (EVERY, kernel):
         for part in dict.fromkeys((EVERY, atom_class)):
             yield rows.get(name, {}).get(part, {})
+
+
+NO_ROOM = "uses too much shared data"
+"""What NVIDIA's compiler says where a work-group needs more local memory than there is."""
+
+MEMORY = "more local memory than a work-group has"
+
+
+def build_tuned(
+    device: Device,
+    kernel: str,
+    max_atoms: int | None,
+    tuning: Tuning,
+    definitions: Mapping[str, object],
+    names: Sequence[str],
+    structs: Structs = MappingProxyType({}),
+) -> Program:
+    """`build` a kernel file, of which `names` are launched with `sub_groups` to a work-group.
+
+    DeviceError, with the tuned file that asks for them, where a work-group cannot have so many.
+    That is known once it is built: the compiler gives out registers and local memory.
+    """
+    if tuning.sub_groups == 1:
+        return build(device, kernel, definitions, tuning.registers, structs)
+    try:
+        program = build(device, kernel, definitions, tuning.registers, structs)
+        fault = _excess(program, names, tuning.sub_groups * tuning.lanes)
+    except DeviceError as error:
+        if NO_ROOM not in str(error):
+            raise
+        fault = MEMORY
+    if not fault:
+        return program
+    where = _file_of(device, kernel, max_atoms, tuning.sub_groups)
+    raise DeviceError(
+        f"{where}{kernel}: sub_groups: {tuning.sub_groups} of a work-group need {fault} on "
+        f"{device.label}; take fewer, or tune again"
+    )
+
+
+def _excess(program: Program, names: Sequence[str], items: int) -> str:
+    """What work-groups of so many work-items need that the device has not; empty: nothing."""
+    device = program.device
+    most = int(device.handle.max_work_group_size)
+    # NVIDIA's driver launches more than it says of a kernel: on an H200 1024 work-items, not 256,
+    # and 227 KB, not 48. Its compiler refuses what is more.
+    if device.back_end != "ptx":
+        if max(map(program.local_bytes, names)) > int(device.handle.local_mem_size):
+            return MEMORY
+        most = min(map(program.most_items, names))
+    return f"{items} work-items, of which a work-group has up to {most}" if items > most else ""
+
+
+def _file_of(device: Device, kernel: str, max_atoms: int | None, sub_groups: int) -> str:
+    """The tuned file that asks for as many, to begin a sentence with; empty where `tune` does."""
+    for name in names(device).values():
+        path = tuned_folder() / f"{name}.json"
+        asked = [row.get("sub_groups", 0) for row in _rows(path, kernel, _atom_class(max_atoms))]
+        if any(asked):
+            return f"{path}: " if max(asked) >= sub_groups else ""
+    return ""

@@ -15,6 +15,7 @@ from ligen_py.engine.pose_arrays import places
 from ligen_py.engine.random_input import make_ligands, make_poses
 from ligen_py.opencl import buffers
 from ligen_py.opencl.device import Device
+from ligen_py.opencl.tuning import Tuning
 from ligen_py.records.kept import Verdict
 from ligen_py.records.ligands import Ligands
 from ligen_py.records.poses import Poses
@@ -157,8 +158,8 @@ def test_work_groups_are_smaller_where_local_memory_holds_fewer_poses(
 ) -> None:
     """48 KB, as NVIDIA's GPUs have."""
     card = SimpleNamespace(handle=SimpleNamespace(local_mem_size=48 << 10))
-    monkeypatch.setattr(filtering, "tuned", lambda *_: SimpleNamespace(sub_groups=4))
-    monkeypatch.setattr(filtering, "build", lambda _, __, macros, **___: macros)
+    monkeypatch.setattr(filtering, "tuned", lambda *_: Tuning(sub_groups=4))
+    monkeypatch.setattr(filtering, "build_tuned", lambda *given: given[4])
     macros, found = filtering.program_of(card, 30, poses)  # type: ignore[arg-type]
     assert found == macros["WG_SUB_GROUPS"] == group  # type: ignore[index]
     assert 4 * group * macros["MAX_POSES"] <= 48 << 10  # type: ignore[index]

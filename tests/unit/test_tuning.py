@@ -4,13 +4,17 @@ import json
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
-from unittest.mock import patch
+from typing import Any
+from unittest.mock import Mock, patch
 
 import numpy as np
 import pytest
 
 from ligen_py import tune
+from ligen_py.engine.docking.batched import BY_SUB_GROUPS, Docker
+from ligen_py.engine.docking.latency import LatencyDocker
 from ligen_py.engine.docking.tuning_candidate import Outcome, Trial, random_input
+from ligen_py.engine.filtering.batched import program_of
 from ligen_py.engine.random_input import make_field, make_ligands
 from ligen_py.engine.stage_trial import Stages
 from ligen_py.errors import DeviceError, InputError
@@ -266,6 +270,70 @@ def stages(device: Device) -> Stages:
     )
     receptor = as_vina(random_receptor(60, 9.0), np.ones(60, int))
     return Stages(device, {"vina": Typed(seen, receptor)}, make_field(), 5)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "row", "words"),
+    [
+        ("batched/vina.cl", {"sub_groups": 128}, "sub_groups: 128 of .* local memory"),
+        ("batched/filter.cl", {"sub_groups": 1024}, "sub_groups: 256 of .* local memory"),
+        (
+            "batched/dock.cl",
+            {"sub_groups": 1024, "lanes": 8},
+            "sub_groups: 1024 of .* local memory",
+        ),
+        ("latency/dock.cl", {"sub_groups": 1024, "lanes": 16}, "sub_groups: 1024 of .* 16384 work"),
+    ],
+)
+def test_more_sub_groups_than_a_work_group_has_are_told_by_file_and_key(
+    stages: Stages,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    kernel: str,
+    row: dict[str, object],
+    words: str,
+) -> None:
+    device, plan = select("intel"), random_input(32, restarts=4)[1]
+    works = {
+        "batched/vina.cl": stages._scoring("vina"),
+        "batched/filter.cl": lambda: program_of(device, 200, 10),
+        "batched/dock.cl": lambda: Docker(device, plan, source=BY_SUB_GROUPS).program(32),
+        "latency/dock.cl": lambda: LatencyDocker(device, plan).program(32),
+    }
+    path = tmp_path / f"{names(device)['device']}.json"
+    path.write_text(json.dumps({"kernels": {kernel: {"all": row}}}))
+    monkeypatch.setattr(tuning, "tuned_folder", lambda: tmp_path)
+    with pytest.raises(DeviceError, match=f"^{path}: {kernel}: {words}.*; take fewer, or tune"):
+        works[kernel]()
+    path.unlink()
+    with tuning.trying(kernel, Tuning(**row)), pytest.raises(DeviceError, match=f"^{kernel}: "):
+        works[kernel]()
+
+
+def test_nvidias_compiler_tells_what_a_work_group_has_and_its_driver_does_not(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The driver says 256 work-items and 48 KB of a kernel that an H200 runs with 1024 and 80."""
+    handle = SimpleNamespace(max_work_group_size=1024, local_mem_size=48 << 10)
+    card: Any = SimpleNamespace(handle=handle, back_end="ptx", label="card")
+    built = Mock(device=card)
+    built.most_items.return_value, built.local_bytes.return_value = 256, 80 << 10
+    monkeypatch.setattr(tuning, "_file_of", lambda *_: "")
+
+    def build(sub_groups: int, **outcome: Any) -> Any:
+        """As the driver builds a kernel for work-groups of so many warps."""
+        monkeypatch.setattr(tuning, "build", Mock(**outcome))
+        setting = Tuning(sub_groups=sub_groups, lanes=32)
+        return tuning.build_tuned(card, "a.cl", 64, setting, {}, ["a"])
+
+    assert build(32, return_value=built) is built
+    with pytest.raises(DeviceError, match=r"^a.cl: sub_groups: 64 of .* 2048 work-items, .* 1024"):
+        build(64, return_value=built)
+    said = DeviceError("ptxas error: Entry function 'a' uses too much shared data")
+    with pytest.raises(DeviceError, match=r"^a.cl: sub_groups: 4 of .* local memory"):
+        build(4, side_effect=said)
+    with pytest.raises(DeviceError, match="expected"):
+        build(4, side_effect=DeviceError("expected ';'"))
 
 
 @pytest.mark.parametrize("name", ["filter", "refine", "vina"])

@@ -23,9 +23,9 @@ from ligen_py.engine.docking.search import (
 )
 from ligen_py.opencl import buffers
 from ligen_py.opencl.device import VECTORS, Device
-from ligen_py.opencl.program import Program, build
+from ligen_py.opencl.program import Program
 from ligen_py.opencl.residency import resident
-from ligen_py.opencl.tuning import Tuning, tuned
+from ligen_py.opencl.tuning import Tuning, build_tuned, tuned
 from ligen_py.records.ligands import Ligands
 from ligen_py.records.limits import MAX_ATOMS, MAX_TORSIONS
 
@@ -234,9 +234,13 @@ class Docker(Docking):
             "FREE_POCKET_BUMPS": FREE_POCKET_BUMPS,
             **tuning.definitions(),
         }
+        names = ["dock", "keep"]
         if self._source == BY_LANES:
             definitions |= {"MAX_ATOMS": MAX_ATOMS, "POSES": self._vector}
-        return build(self.device, self._source, definitions, tuning.registers, STRUCTS)
+            names = ["keep"]
+        return build_tuned(
+            self.device, self._source, atom_class, tuning, definitions, names, STRUCTS
+        )
 
     def splits(self, atom_class: int, ligands: int) -> int:
         """Sub-groups that share the restarts of one ligand, so that a launch fills the device.

@@ -17,9 +17,9 @@ from ligen_py.engine.docking.field_on_device import FieldOnDevice
 from ligen_py.engine.docking.search import DockBatch, Docking, Found, Kept, Plan, pack
 from ligen_py.opencl import buffers
 from ligen_py.opencl.device import Device
-from ligen_py.opencl.program import Program, build
+from ligen_py.opencl.program import Program
 from ligen_py.opencl.stream import Launch, Stream
-from ligen_py.opencl.tuning import Tuning, tuned
+from ligen_py.opencl.tuning import Tuning, build_tuned, tuned
 from ligen_py.records.ligands import Ligands
 from ligen_py.records.limits import MAX_TORSIONS
 
@@ -247,7 +247,9 @@ class LatencyDocker(Docking):
             "BY_FRAGMENT": int(self.launches == "fragment"),
             **tuning.definitions(),
         }
-        return build(self.device, KERNELS, definitions, tuning.registers)
+        steps = {"ligand": ["optimize"], "fragment": ["optimize_1", "optimize_2"]}[self.launches]
+        names = ["align", *steps]
+        return build_tuned(self.device, KERNELS, atom_class, tuning, definitions, names)
 
     def _launches(self, slot: Slot, max_atoms: int) -> dict[str, Launch]:
         """The kernels of an atom class, bound to the buffers of a slot."""

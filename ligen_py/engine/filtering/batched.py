@@ -1,7 +1,7 @@
 """Filter poses on a device: place, sort, cluster, order, clip (kernels/batched/filter.cl)."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,8 +12,8 @@ from ligen_py.engine.geometry import STEP_ANGLES, cosines_and_sines, steps_of
 from ligen_py.engine.pose_arrays import Conformers, Genotypes
 from ligen_py.opencl import buffers
 from ligen_py.opencl.device import Device
-from ligen_py.opencl.program import Program, build
-from ligen_py.opencl.tuning import tuned
+from ligen_py.opencl.program import Program
+from ligen_py.opencl.tuning import build_tuned, tuned
 from ligen_py.pace import Pace
 from ligen_py.records.kept import Chosen, Verdicts
 from ligen_py.records.ligands import Ligands
@@ -39,6 +39,8 @@ LIGAND = np.dtype(
     ]
 )
 """One ligand of a batch, without its hydrogens: a row of the table that the kernels read."""
+
+KERNELS = "batched/filter.cl"
 
 STRUCTS = {"filter_ligand_t": LIGAND}
 
@@ -267,10 +269,12 @@ def program_of(device: Device, atoms: int, poses: int) -> tuple[Program, int]:
     """
     most_poses = -(-poses // 256) * 256
     fit = int(device.handle.local_mem_size) // (POSE_BYTES * most_poses)
-    group = max(1, min(tuned(device, "batched/filter.cl").sub_groups, fit))
+    tuning = tuned(device, KERNELS)
+    group = max(1, min(tuning.sub_groups, fit))
     definitions = {
         "MAX_ATOMS": next(size for size in ATOM_CLASSES if size >= atoms),
         "MAX_POSES": most_poses,
         "WG_SUB_GROUPS": group,
     }
-    return build(device, "batched/filter.cl", definitions, structs=STRUCTS), group
+    tuning, names = replace(tuning, sub_groups=group), ["place", "select_poses"]
+    return build_tuned(device, KERNELS, None, tuning, definitions, names, STRUCTS), group

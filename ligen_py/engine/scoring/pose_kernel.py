@@ -10,8 +10,7 @@ from ligen_py.engine.geometry import cosines_and_sines
 from ligen_py.engine.pose_arrays import Conformers, Genotypes
 from ligen_py.opencl import buffers
 from ligen_py.opencl.device import Device
-from ligen_py.opencl.program import build
-from ligen_py.opencl.tuning import tuned
+from ligen_py.opencl.tuning import build_tuned, tuned
 from ligen_py.records.ligands import Ligands
 from ligen_py.records.limits import MAX_ATOMS
 from ligen_py.records.poses import Poses
@@ -122,10 +121,12 @@ class PoseKernel:
         return buffers.download(self.device, results, (self.terms, poses), np.float32)
 
     def _launch(self, max_atoms: int, count: int, row: np.dtype, arguments: Sequence[Any]) -> None:
-        group = tuned(self.device, self.source, max_atoms).sub_groups
+        device, source, name = self.device, self.source, self.name
+        tuning = tuned(device, source, max_atoms)
+        group = tuning.sub_groups
         definitions = {**self.definitions, "MAX_ATOMS": max_atoms, "WG_SUB_GROUPS": group}
-        local = group * self.device.sub_group_size
-        structs = {f"{self.name}_ligand_t": row}
-        kernel = build(self.device, self.source, definitions, structs=structs).kernel(self.name)
+        local = group * device.sub_group_size
+        structs = {f"{name}_ligand_t": row}
+        program = build_tuned(device, source, max_atoms, tuning, definitions, [name], structs)
         size = (-(-count // group) * local,)
-        kernel(self.device.queue, size, (local,), np.int32(count), *arguments)
+        program.kernel(name)(device.queue, size, (local,), np.int32(count), *arguments)
