@@ -137,13 +137,7 @@ def make_maps(
     """
     count = mapped.first + len(probes)
     _require_numbered(grid, 1)
-    try:
-        maps = buffers.empty(device, int(np.prod(grid.shape)) * max(1, count), np.float32)
-    except OutOfMemoryError as error:
-        shape = " x ".join(map(str, grid.shape))
-        raise OutOfMemoryError(
-            f"{count} maps of {shape} points do not fit: {error}, or give a smaller box"
-        ) from error
+    maps = _room_for(device, grid, count, 1)
     if not len(probes):
         return Maps(grid, count, maps)
     first_near, near = near_atoms(grid, receptor.places[:, :3], reach)
@@ -168,12 +162,30 @@ def make_maps(
     return Maps(grid, count, maps)
 
 
+COARSER = "a larger spacing (refine.spacing or lga.spacing), or a smaller box"
+
+
+def _room_for(device: Device, grid: Grid, maps: int, values: int) -> Any:
+    """A buffer for so many float32 values at each point of some maps.
+
+    OutOfMemoryError names the settings that it depends on.
+    """
+    try:
+        count = values * max(1, maps) * int(np.prod(grid.shape))
+        return buffers.empty(device, count, np.float32)
+    except OutOfMemoryError as error:
+        shape = " x ".join(map(str, grid.shape))
+        raise OutOfMemoryError(
+            f"{maps} maps of {shape} points do not fit: {error}, or give {COARSER}"
+        ) from error
+
+
 def _require_numbered(grid: Grid, maps: int) -> None:
     """InputError where some maps have more points than kernels can number by an int."""
     if maps * int(np.prod(grid.shape, dtype=np.int64)) > MOST_POINTS:
         raise InputError(
             f"{maps} maps of {' x '.join(map(str, grid.shape))} points have more than the "
-            f"{MOST_POINTS} that a kernel can number; use a larger spacing, or a smaller box"
+            f"{MOST_POINTS} that a kernel can number; give {COARSER}"
         )
 
 
@@ -190,7 +202,7 @@ def cells_of(device: Device, maps: Maps, program: Program) -> Any:
     """
     _require_numbered(maps.grid, maps.count)
     points = maps.count * int(np.prod(maps.grid.shape))
-    cells = buffers.empty(device, 4 * max(1, points), np.float32)
+    cells = _room_for(device, maps.grid, maps.count, 4)
     gathered = program.kernel("gather_cells")(
         device.queue, (-(-max(1, points) // GROUP) * GROUP,), (GROUP,),
         np.int32(points), np.int32(maps.grid.shape[2]), maps.buffer, cells,

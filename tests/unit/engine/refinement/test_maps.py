@@ -1,7 +1,8 @@
 """The grid of interaction maps, and the receptor atoms listed near its blocks, by hand."""
 
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from ligen_py.engine.refinement.maps import (
     near_atoms,
 )
 from ligen_py.errors import InputError
+from ligen_py.opencl import buffers
 from ligen_py.records.pocket import GeometricField
 
 
@@ -85,5 +87,22 @@ def test_maps_have_no_more_points_than_kernels_can_number() -> None:
     nothing: Any = None
     with pytest.raises(InputError, match="1 maps of 1291 x 1291 x 1291 points have more than"):
         make_maps(nothing, large, mapped, np.zeros(1), nothing, 8.0)
-    with pytest.raises(InputError, match=r"3 maps of .*use a larger spacing, or a smaller box"):
+    with pytest.raises(
+        InputError, match=r"3 maps of .*give a larger spacing \(refine.spacing or lga"
+    ):
         cells_of(nothing, Maps(Grid(large.origin, 0.375, (1000, 1000, 1000)), 3, None), nothing)
+
+
+def test_without_room_for_maps_the_settings_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For the maps, and for the cells that are made of them."""
+    grid, nothing = Grid(np.zeros(3, "f4"), 0.375, (30, 20, 10)), cast(Any, None)
+    full = buffers.OutOfMemoryError("card is out of memory; free it, or use another device")
+    monkeypatch.setattr(buffers, "empty", Mock(side_effect=full))
+    words = (
+        r"^3 maps of 30 x 20 x 10 points do not fit: card is out of memory; free it, or use another"
+        r" device, or give a larger spacing \(refine.spacing or lga.spacing\), or a smaller box$"
+    )
+    with pytest.raises(buffers.OutOfMemoryError, match=words):
+        make_maps(nothing, grid, cast(Any, SimpleNamespace(first=1)), np.zeros(2), nothing, 8.0)
+    with pytest.raises(buffers.OutOfMemoryError, match=words):
+        cells_of(nothing, Maps(grid, 3, None), nothing)
