@@ -18,7 +18,7 @@ from ligen_py.engine.docking.search import DockBatch, Plan, pack
 from ligen_py.opencl import buffers
 from ligen_py.opencl.device import Device
 from ligen_py.opencl.program import build
-from ligen_py.opencl.tuning import Tuning, tuned
+from ligen_py.opencl.tuning import LANES, Tuning, tuned
 from ligen_py.records.limits import MAX_TORSIONS
 
 SOURCE = str(Path(__file__).resolve().with_name("ceilings.cl"))
@@ -119,7 +119,12 @@ def look_ups(
     own = tuned(device, "batched/dock.cl", class_of(int(batch.ligands[0]["atoms"])))
     # Runtimes without sub-groups take a minute to build a kernel.
     unrolls = (own.unroll,) if device.back_end == "local" else (1, 2, 4)
-    settings = [Tuning(own.lanes, own.sub_groups, unroll, look_up) for unroll in unrolls]
+    widths = [lanes for lanes in LANES if lanes <= device.sub_group_size]
+    settings = [
+        Tuning(lanes, own.sub_groups, unroll, look_up)
+        for lanes in ([own.lanes] if device.back_end == "ptx" else widths)
+        for unroll in unrolls
+    ]
     best: dict[str, float] = {}
     for tuning in settings:
         rate = _look_up_rate(device, plan, batch, tuning, runs)
