@@ -37,7 +37,9 @@ def compiled(
             log, binary = _read(file)
             program = cl.Program(context, [device], [binary])
             return program.build([*options, *places], cache_dir=False), log
-    program = cl.Program(context, text).build([*options, *places], cache_dir=False)
+    # PoCL prints the number of warnings itself, whatever a command may say. Errors stay in the log.
+    quiet = ["-w"] if "Portable Computing Language" in device.platform.name else []
+    program = cl.Program(context, text).build([*options, *quiet, *places], cache_dir=False)
     log = str(program.get_build_info(device, cl.program_build_info.LOG))
     if keeps:
         with suppress(OSError):  # a full disk, or a home that takes nothing

@@ -1,6 +1,7 @@
 """Compiled programs are kept: what is damaged, foreign or can't be written is compiled instead."""
 
 import os
+import uuid
 from pathlib import Path
 
 import numpy as np
@@ -123,3 +124,17 @@ def test_no_failed_write_leaves_a_file(
     monkeypatch.setattr(Path, "replace", full)
     assert product(device, 5) == 15
     assert not list(folder.iterdir())
+
+
+def test_pocl_prints_no_warnings_and_keeps_the_words_of_errors(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    runtimes_here = (one for one in devices() if "Portable" in one.handle.platform.name)
+    device = next((one for one in runtimes_here if not one.fault), None)
+    if device is None:
+        pytest.skip("PoCL is not here, or cannot build a kernel")
+    text = f"{SOURCE} // {uuid.uuid4()}"  # else it comes from PoCL's cache, without a word
+    compiled(device.context, text, ["-DFACTOR=1e99f"])
+    assert capfd.readouterr().err == ""
+    with pytest.raises(cl.RuntimeError, match="undeclared identifier 'nothing'"):
+        compiled(device.context, text, ["-DFACTOR=nothing"])
