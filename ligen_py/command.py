@@ -4,6 +4,7 @@ Each command is the `main` of the module of that name, which `python -m ligen_py
 """
 
 import argparse
+import shlex
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -82,7 +83,7 @@ def _first(
         parser.error(f"name one of: {', '.join(names)}")
     name = words[0]
     if name not in names and name in STAGES:
-        parser.error(f"'{name}' is a single stage: type `ligen stage {name}`")
+        parser.error(f"'{name}' is a single stage: type `ligen stage {shlex.join(words)}`")
     if name not in names:
         parser.error(f"unknown name '{name}'{close_to(name, names)}")
     return name, words[1:]

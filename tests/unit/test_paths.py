@@ -4,6 +4,7 @@ import errno
 import os
 import pwd
 import re
+import shlex
 import stat
 import subprocess
 import sys
@@ -161,6 +162,17 @@ def test_a_command_that_is_stopped_while_it_starts_says_so(
     with pytest.raises(SystemExit, match="130"):
         command.main(["dock", "--help"])
     assert capsys.readouterr().err == "ligen dock: error: stopped as asked\n"
+
+
+@pytest.mark.parametrize("rest", [[], ["--help"], ["--ligands", "my library.h5"]])
+def test_a_stage_that_is_typed_as_a_command_is_given_back_as_the_line_to_type(
+    rest: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        command.main(["score", *rest])
+    last = capsys.readouterr().err.splitlines()[-1]
+    line = shlex.join(["ligen", "stage", "score", *rest])
+    assert last == f"ligen: error: 'score' is a single stage: type `{line}`"
 
 
 @pytest.mark.parametrize("package", ["numpy", "pydantic", "rdkit"])
