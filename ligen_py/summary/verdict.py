@@ -4,14 +4,17 @@ import math
 from collections.abc import Sequence
 
 from ligen_py.summary.controls import POSES, RANKING, Row, Verdict
-from ligen_py.summary.enrichment import LEAST_FOR_INTERVAL
-from ligen_py.summary.facts import Group, Networks, Target
+from ligen_py.summary.enrichment import LEAST_FOR_INTERVAL, Enrichment
+from ligen_py.summary.facts import Networks, Target
 from ligen_py.summary.glossary import TRAINED
 from ligen_py.summary.table import counted, cut
 from ligen_py.summary.text import device_words, limit_words, nothing_words
 
 FOUND = 2.0
 """A redocked pose up to this far (Angstrom) from the crystal pose counts as found."""
+
+ACTIVES = "actives"
+"""The group of known binders; any other may hold inactives, or binders of another target."""
 
 
 def verdict(target: Target) -> list[tuple[str, str]]:
@@ -65,16 +68,25 @@ def _ranking(target: Target) -> tuple[str, str]:
         return "bad", nothing_words(target)
     if target.judged and target.judged.rows:
         return _of_actives(target.judged, target.rank_by)
-    groups = [group for group in target.groups if group.enrichment is not None]
-    if not groups:
-        why = "no known actives were given"
-        if target.groups:
-            why = f"of {target.groups[0].name} no member is ranked, or nothing else is"
-        return "fair", (
-            f"Ranking: {why}, so nothing shows whether it prefers them; choose by contacts and "
-            "chemistry, and by rank last."
-        )
-    return _of_group(groups[0])
+    groups = {group.name: group.enrichment for group in target.groups}
+    why = "no known actives were given"
+    if ACTIVES in groups:
+        if found := groups.pop(ACTIVES):
+            return _of_group(found)
+        why = f"of {ACTIVES} no member is ranked, or nothing else is"
+    told = "; ".join(_figures(name, found) for name, found in groups.items() if found)
+    return "fair", (
+        f"Ranking: {why}, so nothing shows whether it prefers them; choose by contacts and "
+        f"chemistry, and by rank last.{told and f' Groups: {told}.'}"
+    )
+
+
+def _figures(name: str, found: Enrichment) -> str:
+    """Where a group ranks, without a judgement: nothing says where it should."""
+    if found.interval is None:
+        return f"{name} ROC AUC {found.auc:.2f} ({counted(found.members, 'member')})"
+    low, high = found.interval
+    return f"{name} ROC AUC {found.auc:.2f} (95 % interval {low:.2f} to {high:.2f})"
 
 
 def _of_actives(judged: Verdict, rank_by: str) -> tuple[str, str]:
@@ -122,25 +134,23 @@ def _own(rows: Sequence[Row], rank_by: str) -> Row:
     return own[-1] if rank_by == "consensus" else own[0]
 
 
-def _of_group(group: Group) -> tuple[str, str]:
-    found = group.enrichment
-    assert found is not None
+def _of_group(found: Enrichment) -> tuple[str, str]:
     if found.interval is None:
         count = counted(found.members, "member")
         return "fair", (
-            f"Ranking: {group.name} has {count}, too few to say whether it prefers them "
+            f"Ranking: {ACTIVES} has {count}, too few to say whether it prefers them "
             f"(ROC AUC {found.auc:.2f})."
         )
     low, high = found.interval
     measured = f"ROC AUC {found.auc:.2f}, 95 % interval {low:.2f} to {high:.2f}"
     if low > 0.5:
-        prefers = f"Ranking: it prefers {group.name} ({measured})"
+        prefers = f"Ranking: it prefers {ACTIVES} ({measured})"
         if alone := _alone(found.nulls, found.auc, low):
             return "fair", f"{prefers}, {alone}; controls with decoys of like properties show more."
         return "good", f"{prefers}, so the order means something."
     if high < 0.5:
-        return "bad", f"Ranking: it places {group.name} behind the others ({measured}): ignore it."
+        return "bad", f"Ranking: it places {ACTIVES} behind the others ({measured}): ignore it."
     return "fair", (
-        f"Ranking: it does not separate {group.name} from the others ({measured}), so choose by "
+        f"Ranking: it does not separate {ACTIVES} from the others ({measured}), so choose by "
         "contacts and chemistry, not by rank."
     )

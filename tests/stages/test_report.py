@@ -263,7 +263,7 @@ def test_groups_are_told_as_measured(campaign: Path, capsys: pytest.CaptureFixtu
 
 
 def test_the_page_stands_alone_and_escapes_names(campaign: Path) -> None:
-    groups = json.dumps({"few": ["m1", "m7", HOSTILE, "gone"]})
+    groups = json.dumps({"actives": ["m1", "m7", HOSTILE, "gone"]})
     assert run(campaign, "--groups", groups, "--hits", "20") == 0
     text = (campaign.parent / "report.html").read_text(encoding="utf-8")
     page = Page(text)

@@ -126,6 +126,25 @@ def test_a_verdict_on_the_ranking(
     assert lost[1].startswith("Ranking: of actives no member is ranked, or nothing else is, so")
 
 
+def test_only_known_binders_decide_what_to_think_of_the_ranking() -> None:
+    """Inactives that rank last are no fault, and frequent hitters that rank first no merit."""
+    last = Group("inactives", [], Enrichment(10, 5, 2.0, 0.03, (0.0, 0.1), ()))
+    first = Group("frequent-hitters", [], Enrichment(10, 5, 2.0, 0.9, (0.8, 1.0), ()))
+    few = Group("few", [], Enrichment(10, 3, 2.0, 0.7, None, ()))
+    lost = Group("lost", [], None)
+    level, said = verdict(replace(TARGET, groups=[last, first, few, lost]))[1]
+    assert level == "fair"
+    assert said == (
+        "Ranking: no known actives were given, so nothing shows whether it prefers them; choose by "
+        "contacts and chemistry, and by rank last. Groups: inactives ROC AUC 0.03 (95 % interval "
+        "0.00 to 0.10); frequent-hitters ROC AUC 0.90 (95 % interval 0.80 to 1.00); few ROC AUC "
+        "0.70 (3 members)."
+    )
+    level, said = verdict(replace(TARGET, groups=[last, replace(first, name="actives")]))[1]
+    assert level == "good"
+    assert "it prefers actives" in said
+
+
 @pytest.mark.parametrize(
     ("logp", "level", "words"),
     [
@@ -164,7 +183,7 @@ def test_actives_of_the_controls_come_before_groups(
         Row("", "high logP", True, {"ROC AUC": (0.3, 0.2, 0.4)}),
     ]
     judged = Verdict("t", actives=20, decoys=400, rows=rows)
-    group = Group("others", [], Enrichment(10, 3, 2.0, 0.7, (0.1, 0.4), []))
+    group = Group("actives", [], Enrichment(10, 3, 2.0, 0.7, (0.1, 0.4), []))
     _, ranking = verdict(replace(TARGET, judged=judged, groups=[group]))
     assert ranking[0] == level
     assert "20 known actives" in ranking[1]
