@@ -5,6 +5,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
 from ligen_py.errors import InputError
 from ligen_py.store.files.text import as_written, harmless
 from ligen_py.summary.table import counted
@@ -43,8 +45,13 @@ class Row:
 
     @property
     def difference(self) -> float:
-        """Score less the best score in an anti-target; NaN where there is none."""
-        return self.score - self.best[1]
+        """Score less the best score in an anti-target, each at least 0; NaN where there is none.
+
+        A molecule that does not fit clashes, and may score hundreds below 0: how far says nothing.
+        The fence of other comparisons is no help, since in a tight site all may clash.
+        """
+        own, there = np.maximum((self.score, self.best[1]), 0)
+        return float(own - there)
 
 
 def table(rows: Sequence[Row], names: Sequence[str]) -> Iterator[str]:

@@ -210,7 +210,8 @@ def _selectivity(path: Path) -> Search:
     numeric = frozenset({1, 3, 5, 6})
     meaning = (
         "anti-target: where the ligand scores highest; difference: score less the score there, "
-        "below 0 where the anti-target is preferred."
+        "below 0 where the anti-target is preferred. A score below 0, of a ligand that does not "
+        "fit, counts as 0 in the difference."
     )
     name = path.parent.name
     return Search("Selectivity", name, words, columns, rows, numeric, meaning, path, {})

@@ -65,7 +65,10 @@ def test_a_section_for_each_search(
     assert " =aspirin " in printed  # without the apostrophe that guards the table
     for meaning in (
         *("of the query's binding site; anti-target: by", "The guide's own site is among them."),
-        *("the guide's own site is not among them.", "below 0 where the anti-target is preferred."),
+        *(
+            "the guide's own site is not among them.",
+            "below 0 where the anti-target is preferred. A ",
+        ),
     ):
         assert printed.count(meaning) == unescape(html).count(meaning) == 1
     assert "GENE<1>_0001" in printed

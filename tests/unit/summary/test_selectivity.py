@@ -1,5 +1,6 @@
 """Molecules in several targets: each with its own scores, whatever the order of the records."""
 
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -17,6 +18,8 @@ from ligen_py.settings.score import ScoreSettings
 from ligen_py.store.campaign.reader import open_campaign
 from ligen_py.store.files.read import read
 from ligen_py.store.files.write import write
+from ligen_py.summary.antitargets import Row as Antitargets
+from ligen_py.summary.antitargets import higher, table
 from ligen_py.summary.dossier import dossier_of
 from ligen_py.summary.facts import targets_of
 from ligen_py.summary.selectivity import Selectivity, selectivity
@@ -145,6 +148,21 @@ def test_scores_are_compared_with_those_of_the_same_molecules(
     assert compare(docked, "one", "one", "P1") == 1
     assert "best-one.h5: was not made from" in capsys.readouterr().err
     assert not output.exists()
+
+
+def test_how_far_below_zero_a_clash_scores_says_nothing() -> None:
+    """The order by difference was the order of the clashes."""
+    scores = {"a": (2.5, -1139.2, -81.5), "b": (3.0, -404.3, 1.0), "c": (-2.0, -0.5, -300.0)}
+    rows = [
+        Antitargets("t", rank, name, "lib", own, {"P1": one, "P2": two})
+        for rank, (name, (own, one, two)) in enumerate(scores.items(), 1)
+    ]
+    assert [row.difference for row in rows] == [2.5, 2.0, 0.0]
+    first = list(table(rows, ["P1", "P2"]))[1]
+    assert first == "t\t1\ta\tlib\t2.5000\tP2\t-81.5000\t2.5000\t-1139.2000\t-81.5000\n"
+    assert list(higher(rows)) == ["0 of the 3 best molecules of t score higher in an anti-target"]
+    nowhere = Antitargets("t", 1, "d", "lib", 2.0, {"P1": math.nan})
+    assert math.isnan(nowhere.difference)
 
 
 def test_a_comparison_is_refused_before_it_writes_a_table(
