@@ -136,7 +136,9 @@ class Dossier {
     const vendor = [...new Set(this.data.hits.flatMap((hit) => hit.vendor.map(([name]) => name)))];
     const titles = own(this.rows[0]).map((cell) => cell.dataset.l);
     const head = ["name", ...titles, "SMILES", "docked state", "doubts", "nearest known", "note", "ticked"];
-    const lines = [[...head, ...vendor.map((name) => (head.includes(name) ? `input.${name}` : name))]];
+    // As exported tables have them: one with the prefix gets another, `score` gets the first.
+    const apart = (name) => (head.includes(name.replace(/^(input\.)+/, "")) ? `input.${name}` : name);
+    const lines = [[...head, ...vendor.map(apart)]];
     for (const row of this.fitting) {
       const hit = this.data.hits[Number(row.dataset.i)];
       const columns = new Map(hit.vendor);

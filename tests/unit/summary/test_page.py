@@ -509,6 +509,17 @@ def test_what_fits_can_be_ticked_and_saved(tab: Tab, page: Path) -> None:
     assert not any(row["ticked"] for row in saved())
 
 
+def test_no_two_columns_of_the_saved_table_have_one_name(tab: Tab, page: Path) -> None:
+    given = {"score": "1", "input.score": "2", "input.input.score": "3", "input.price": "4"}
+    tab.run(f"dossiers[0].data.hits[0].vendor = {json.dumps(list(given.items()))}")
+    head, *rows = csv.reader(io.StringIO(tab.run("dossiers[0].csv()")))
+    tab.open(page)
+    assert len(set(head)) == len(head)
+    (row,) = (found for row in rows if (found := dict(zip(head, row, strict=True)))["rank"] == "1")
+    saved = [row[f"{'input.' * count}score"] for count in (1, 2, 3)]
+    assert (*saved, row["input.price"]) == ("1", "2", "3", "4")
+
+
 @pytest.mark.parametrize("width", [390, 1000])
 def test_ticks_are_in_reach_on_a_narrow_screen(tab: Tab, width: int) -> None:
     tab.resize(width, mobile=width < 500)
