@@ -6,6 +6,7 @@ A stage would find the same faults later, perhaps after hours, and on a cluster 
 from collections.abc import Iterator
 from pathlib import Path
 
+from ligen_py.campaign.controls import CONTROL_FILES
 from ligen_py.campaign.searches import names_file
 from ligen_py.campaign.workplan import Workplan
 from ligen_py.engine.functions.gnina.constants import NETWORKS as FILES
@@ -14,6 +15,7 @@ from ligen_py.engine.offtargets.design import enzyme_of
 from ligen_py.errors import InputError
 from ligen_py.formats import COMPRESSED
 from ligen_py.molecules.hits.depiction import drawer
+from ligen_py.molecules.library.reading import no_molecules, records
 from ligen_py.molecules.ligands.filters import check_patterns
 from ligen_py.molecules.receptor.choice import check_site
 from ligen_py.opencl.device import select_all
@@ -51,7 +53,7 @@ def checked(path: Path) -> Workplan:
 
 
 def check_files(plan: Workplan) -> None:
-    """Raise InputError for a pattern, structure, site or library that no stage could use.
+    """Raise InputError for a pattern, structure, site or file of molecules that no stage could use.
 
     Compressed libraries are unpacked until `COMPRESSED_LIMIT`; the rest of them `parse` checks.
     """
@@ -75,6 +77,7 @@ def check_files(plan: Workplan) -> None:
     for genome in plan.searches.genomes.values():
         tell_what_is_not_read(genome)  # later only the log of a job would
     _check_sizes(plan)
+    _check_known(plan)
     left = COMPRESSED_LIMIT
     for library, path in _compressed(plan):
         left -= path.stat().st_size
@@ -182,6 +185,24 @@ def _check_sizes(plan: Workplan) -> None:
                     f"{plan.config.place('libraries', library, 'file')}: {file.path}: contains no "
                     "molecules; give a file with one or more records"
                 )
+
+
+def _check_known(plan: Workplan) -> None:
+    """A file of known binders, decoys or references has a record: the jobs need one."""
+    given: list[tuple[tuple[str, ...], str | None]] = [
+        (("controls", target, key), getattr(control, key))
+        for target, control in plan.settings.controls.items()
+        for key in CONTROL_FILES
+    ]
+    for keys, file in [*given, (("report", "references"), plan.settings.report.references)]:
+        if file is None:
+            continue
+        path = plan.resolve(file, *keys)
+        try:
+            if next(records(path), None) is None:
+                raise InputError(f"{path}: {no_molecules(path)}")
+        except InputError as error:
+            raise InputError(f"{plan.config.place(*keys)}: {error}") from error
 
 
 def _compressed(plan: Workplan) -> Iterator[tuple[str, Path]]:

@@ -119,6 +119,25 @@ def test_a_library_of_one_file_that_is_empty(tmp_path: Path, name: str) -> None:
     config_checks.checked(both)  # of several files an empty one is left out
 
 
+@pytest.mark.parametrize("key", ["actives", "decoys", "references"])
+@pytest.mark.parametrize("text", ["", "\n\n", "smiles,name\n"])
+def test_a_file_of_known_molecules_that_is_empty(tmp_path: Path, key: str, text: str) -> None:
+    (tmp_path / "none.csv").write_text(text)
+    (tmp_path / "some.csv").write_text("smiles,name\nCCO,ethanol\n")
+    files = dict.fromkeys(("actives", "decoys", "references"), "some.csv")
+
+    def config() -> Path:
+        controls = {name: files[name] for name in ("actives", "decoys")}
+        report = {"references": files["references"]}
+        return write(tmp_path, controls={"dhfr": controls}, report=report)
+
+    config_checks.checked(config())
+    files[key] = "none.csv"
+    message = refused(config())
+    assert f".{key}': " in message
+    assert "none.csv: contains no molecules; give a file with one or more records" in message
+
+
 def test_a_library_that_may_not_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Snakemake's own words for it are no sentence; root may read everything."""
     monkeypatch.setattr(os, "access", lambda path, mode: path.name != "lib.smi")
