@@ -134,8 +134,14 @@ def test_by_name_ranked_or_not(campaign: Path, capsys: pytest.CaptureFixture[str
         ("cut [31m", "2", "failed"),
         ("ethanol", "6", "duplicate"),
     ]
-    assert query.main([str(campaign), "--name", "ethanol", "nobody"]) == 1
-    assert capsys.readouterr().err.endswith("campaign.h5: contains no record named nobody\n")
+    assert query.main([str(campaign), "--name", "nobody", "none"]) == 1
+    assert capsys.readouterr().err.endswith("campaign.h5: contains no record named nobody, none\n")
+    # Among names that are known those that are not are mentioned.
+    asked = [str(campaign), *words[:3], "nobody", *words[3:], "--format", "tsv"]
+    assert query.main(asked) == 0
+    said = capsys.readouterr()
+    assert [line.split("\t") for line in said.out.splitlines()] == rows
+    assert said.err == f"{campaign}: contains no record for the target a named nobody\n"
 
 
 def test_every_record_that_is_not_scored_is_listed(

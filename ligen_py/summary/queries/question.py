@@ -45,7 +45,7 @@ def answer(options: argparse.Namespace) -> None:
             _unscored(options, targets, form)
             return
         found = [question.rows(molecules, targets) for molecules in targets]
-        _require_known_names(options, targets)
+        _mention_unknown_names(options, targets)
         named = [_named(options, molecules) for molecules in targets]
         if not any(map(len, found)) and not any(len(left.name) for left in named):
             print("no ranked molecule fits", file=sys.stderr)
@@ -115,7 +115,8 @@ def _wanted(options: argparse.Namespace) -> frozenset[str]:
     return frozenset(given) | frozenset(map(clean_name, given))
 
 
-def _require_known_names(options: argparse.Namespace, targets: list[Molecules]) -> None:
+def _mention_unknown_names(options: argparse.Namespace, targets: list[Molecules]) -> None:
+    """Say which names no record has; InputError where none is known."""
     wanted = _wanted(options)
     if not wanted:
         return
@@ -128,7 +129,10 @@ def _require_known_names(options: argparse.Namespace, targets: list[Molecules]) 
     if unknown:
         names = ", ".join(readable(name) for name in unknown)
         where = f" for the target {options.target}" if options.target else ""
-        raise InputError(f"{options.campaign}: contains no record{where} named {names}")
+        words = f"{options.campaign}: contains no record{where} named {names}"
+        if len(unknown) == len(each):
+            raise InputError(words)
+        print(words, file=sys.stderr)
 
 
 def _columns(
