@@ -99,7 +99,8 @@ def run(inputs: Inputs, settings: ScoreSettings, device: str | None, output: Pat
     if too_many(checks, settings.max_suspect):
         raise InputError(
             f"{inputs.poses}: its scores are not believable ({'; '.join(alarms(checks))}); look "
-            f"at the pocket {inputs.pocket} and at the device, or raise --max-suspect"
+            f"at the pocket {inputs.pocket} and at the device, or raise --max-suspect, in a config "
+            "score.max_suspect"
         )
 
     made_by = Run("score", settings, inputs, chosen.origin)

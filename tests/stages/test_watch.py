@@ -70,6 +70,7 @@ def test_a_wrong_kernel_fails_the_chunk(
     said = capsys.readouterr().err
     assert "watch: twin: 20 of 20 scores unlike the twin's" in said
     assert "its scores are not believable" in said
+    assert "or raise --max-suspect, in a config score.max_suspect" in said
     assert not (tmp_path / "s.h5").exists()
     assert rescore(mini, tmp_path / "s.h5", "--max-suspect", "1") == 0
     assert read(tmp_path / "s.h5", SCORES, Checks).alarm[Check.TWIN] == 1
