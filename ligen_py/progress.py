@@ -196,7 +196,10 @@ class Progress:
         return {name for name, place in places.items() if (place / name / "accepted.txt").exists()}
 
     def _words(self) -> str:
-        """The best score so far of each target, and its molecule."""
+        """The best score so far of each target, and its molecule.
+
+        By consensus another may rank first: mean ranks are known when all parts are.
+        """
         several = len(self.manifest.targets) > 1
         best: dict[str, _Finished] = {}
         for one in self._done.values():
@@ -207,7 +210,7 @@ class Progress:
             f"{one.best:.2f} {cut(readable(_name(one)))}{f' in {target}' if several else ''}"
             for target, one in best.items()
         ]
-        return f"best so far {', '.join(found)}" if found else ""
+        return f"best score so far {', '.join(found)}" if found else ""
 
     def _can_start(self, part: PartFiles) -> bool:
         ready = part.ligands in self._sizes and part.pocket.exists()

@@ -46,11 +46,11 @@ def test_bars_show_parts_records_and_losses() -> None:
     bars = Bars([log], Console(file=screen, force_terminal=True, width=120))
     assert log.stream is not before
     lost = Counter({"unparsable": 2})
-    bars.show(State(3, 8, 300, 800.0, False, 12.5, 40.0, lost, "best so far 6.00 x"))
+    bars.show(State(3, 8, 300, 800.0, False, 12.5, 40.0, lost, "best score so far 6.00 x"))
     bars.stop()
     assert log.stream is before
     assert "3 of 8; 12.5 records/s, 1 min left" in screen.getvalue()
-    assert "300 of about 800; 2 unparsable; best so far 6.00 x" in screen.getvalue()
+    assert "300 of about 800; 2 unparsable; best score so far 6.00 x" in screen.getvalue()
 
 
 def test_a_follower_writes_a_file_to_tail_and_survives_damage(tmp_path: Path) -> None:

@@ -31,7 +31,7 @@ def test_records_rate_time_left_and_losses(tmp_path: Path) -> None:
     now[0] += 0.02
     assert str(tracker.look()) == (
         "1 of 3 parts, 2 of about 6 records done; 100 records/s, 0 min left; 1 unparsable; "
-        "best so far 6.00 butane"
+        "best score so far 6.00 butane"
     )
     hidden[1].rename(parts[1].scores)
     now[0] += 4 * 3600
@@ -39,7 +39,7 @@ def test_records_rate_time_left_and_losses(tmp_path: Path) -> None:
     assert said.startswith(
         "2 of 3 parts, 4 of about 6 records done; 0.000278 records/s, 2 h 00 min left"
     )
-    assert said.endswith("1 unparsable, 1 no finite score; best so far 6.00 butane")
+    assert said.endswith("1 unparsable, 1 no finite score; best score so far 6.00 butane")
 
 
 def test_a_part_that_is_made_again_counts_when_it_is_there(tmp_path: Path) -> None:
@@ -51,19 +51,19 @@ def test_a_part_that_is_made_again_counts_when_it_is_there(tmp_path: Path) -> No
     now = [0.0]
     manifest = read_manifest(write_manifest(tmp_path / "m.tsv", parts))
     tracker = Progress(manifest, clock=lambda: now[0])
-    done = "2 of 2 parts, 3 of 3 records done; 1 unparsable; best so far 9.00 best"
+    done = "2 of 2 parts, 3 of 3 records done; 1 unparsable; best score so far 9.00 best"
     assert str(tracker.look()) == done
     now[0] += progress.MINUTE
     assert str(tracker.look()) == done
     hidden = parts[1].scores.rename(parts[1].scores.with_suffix(".later"))
     now[0] += progress.MINUTE
     assert str(tracker.look()) == (
-        "1 of 2 parts, 2 of 3 records done; 1 unparsable; best so far 6.00 butane"
+        "1 of 2 parts, 2 of 3 records done; 1 unparsable; best score so far 6.00 butane"
     )
     hidden.rename(parts[1].scores)
     now[0] += progress.MINUTE
     assert str(tracker.look()).startswith("2 of 2 parts, 3 of 3 records done; ")
-    assert str(tracker.look()).endswith("best so far 9.00 best")
+    assert str(tracker.look()).endswith("best score so far 9.00 best")
 
 
 def test_a_library_that_grew_counts_as_it_is_now(tmp_path: Path) -> None:
@@ -147,7 +147,7 @@ def test_the_best_so_far_of_each_target(tmp_path: Path) -> None:
     ]  # fmt: skip
     (tmp_path / "c.sdf").write_text("")
     state = Progress(read_manifest(write_manifest(tmp_path / "m.tsv", parts))).look()
-    assert state.best == "best so far 9.00 top in a, 6.00 butane in b"
+    assert state.best == "best score so far 9.00 top in a, 6.00 butane in b"
 
 
 def test_a_part_that_takes_longer_slows_the_rate(tmp_path: Path) -> None:
