@@ -11,7 +11,8 @@ file, or what differs between two.
 import argparse
 import logging
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -79,9 +80,11 @@ def _stage(options: argparse.Namespace) -> None:
 def run(inputs: Inputs, settings: PocketSettings, device: str | None, output: Path) -> None:
     """Prepare a receptor around its site and write the pocket file."""
     structure, asked = inputs.structure, inputs.site
-    selection = open_structure(inputs.receptor, structure)
-    site = locate(selection, asked, structure.keep, settings.radius, find_cavities)
-    prepared = prepare(selection, site, structure, settings)
+    with _collected() as warnings:
+        selection = open_structure(inputs.receptor, structure)
+        site = locate(selection, asked, structure.keep, settings.radius, find_cavities)
+        prepared = prepare(selection, site, structure, settings)
+    audit = prepared.audit.warned(warnings)
     box = Box(site.center, site.half_side, settings.spacing)
     field = make_field(
         box, prepared.xyz, prepared.element, settings.anchor_separation, settings.max_anchors
@@ -90,8 +93,21 @@ def run(inputs: Inputs, settings: PocketSettings, device: str | None, output: Pa
     files = (Path(file) for file in named if file)
     made_by = Run("pocket", settings, (inputs.receptor, *files))
     records = {"receptor": prepared.receptor, "whole": prepared.whole, "field": field}
-    write(output, POCKET, made_by, {**records, "audit": prepared.audit, **prepared.typed})
+    write(output, POCKET, made_by, {**records, "audit": audit, **prepared.typed})
     _report(prepared, field)
+
+
+@contextmanager
+def _collected() -> Iterator[list[str]]:
+    """The warnings of a block, which are logged as well: a campaign shows no log of a job."""
+    found: list[str] = []
+    handler = logging.Handler(logging.WARNING)
+    handler.emit = lambda record: found.append(record.getMessage())  # type: ignore[method-assign]
+    log.addHandler(handler)
+    try:
+        yield found
+    finally:
+        log.removeHandler(handler)
 
 
 def _print_cavities(selection: Selection, structure: Structure, file: str | None) -> None:

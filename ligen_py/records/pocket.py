@@ -1,5 +1,6 @@
 """A receptor around a site, its field, and the audit of its atoms: the file of `pocket`."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -55,16 +56,39 @@ class GeometricField(Record):
         yield "value", self.value.size > 0
 
 
+WARNED = "warned"
+"""Action of a row of an audit that has the words of a warning."""
+
+
 @dataclass(frozen=True, slots=True)
 class Audit(Record):
     """What was done with each part of the receptor file; every atom is counted in a row."""
 
     part: np.ndarray = column(STRING, "row", doc="chain/residue name/number, or a count of them")
-    action: np.ndarray = column(STRING, "row", doc="chosen, changed, added, noted, kept, dropped")
+    action: np.ndarray = column(
+        STRING, "row", doc="warned, chosen, changed, added, noted, kept, dropped"
+    )
     atoms: np.ndarray = column(
         "i4", "row", doc="atoms concerned; kept and dropped ones add up to the file's and to copies"
     )
     reason: np.ndarray = column(STRING, "row", doc="why")
+
+    @property
+    def warnings(self) -> list[str]:
+        """The words of all warnings."""
+        return [str(words) for words in self.reason[self.action == WARNED]]
+
+    def warned(self, warnings: Sequence[str]) -> "Audit":
+        """This audit behind a row for each of some warnings, once for equal ones."""
+        words = list(dict.fromkeys(warnings))
+        rows = {"part": "receptor", "action": WARNED, "atoms": 0, "reason": words}
+        columns = {}
+        for name, value in rows.items():
+            old: np.ndarray = getattr(self, name)
+            first = np.empty(len(words), old.dtype)
+            first[:] = value
+            columns[name] = np.concatenate([first, old])
+        return Audit(**columns)
 
 
 @dataclass(frozen=True, slots=True)

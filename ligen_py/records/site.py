@@ -27,6 +27,10 @@ class Site(Record):
         STRING, "file", doc="the box and what gave its centre, in words, as the audit has them"
     )
 
+    warning: np.ndarray = column(
+        STRING, "warning", doc="what the preparation of the receptor warned of, in words"
+    )
+
     def bounds(self) -> Bounds:
         """Finite positions."""
         yield "xyz", np.isfinite(self.xyz)
@@ -36,4 +40,4 @@ class Site(Record):
         mine = self.conformation == conformation
         names = ("xyz", "element", "residue", "label", "role", "conformation")
         atoms = {name: getattr(self, name)[mine] for name in names}
-        return Site(**atoms, receptor=self.receptor, box=self.box)
+        return Site(**atoms, receptor=self.receptor, box=self.box, warning=self.warning)

@@ -4,13 +4,14 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import groupby
 
-from ligen_py.records.pocket import Audit, FoundCavity
+from ligen_py.records.pocket import WARNED, Audit, FoundCavity
 from ligen_py.summary.table import table as columns
 
 Row = tuple[str, str, int, str]
 """Action, part, atoms, reason."""
 
 MEANING = {
+    WARNED: "warned",
     "chosen": "chosen",
     "changed": "changed",
     "added": "added",
@@ -34,6 +35,8 @@ def log_lines(audit: Audit) -> list[str]:
     parts: dict[tuple[str, str], list[str]] = {}
     atoms: Counter[tuple[str, str]] = Counter()
     for action, part, count, reason in rows(audit):
+        if action == WARNED:
+            continue  # the log has it already
         key = (action, reason if action == "chosen" else reason.partition(":")[0])
         parts.setdefault(key, []).append(part)
         atoms[key] += count

@@ -196,6 +196,8 @@ class Target:
     """None where no networks judged its best molecules."""
     devices: tuple[str, ...] = ()
     """One device of each class whose refined poses and scores the campaign contains."""
+    warnings: tuple[str, ...] = ()
+    """What the preparation of its receptor warned of."""
     simpler: int = 0
     """Scored molecules in one state and conformer, since all of them passed a limit of `parse`."""
 
@@ -263,6 +265,7 @@ def _target(
         lowest=float(edges[0]),
         highest=float(edges[-1]),
         networks=networks,
+        warnings=tuple(readable(words) for words in target.site().warning),
         simpler=target.noted(SIMPLER),
     )
 

@@ -25,7 +25,12 @@ def _target(target: Target) -> Iterator[str]:
     ranked = counted(target.size, "molecule")
     title = f"{target.name}: {ranked} ranked of {counted(records, 'input record')}"
     yield from (title, "=" * len(title), "")
-    yield from (ranked_words(target), *device_words(target.devices), "")
+    yield from (
+        ranked_words(target),
+        *device_words(target.devices),
+        *receptor_words(target.warnings),
+        "",
+    )
     yield from (*(_best(target) if target.size else [nothing_words(target)]), "")
     if target.networks:
         yield from (*(f"  {line}" for line in network_words(target.networks, NETWORK_HEADS)), "")
@@ -129,6 +134,11 @@ def device_words(devices: Sequence[str]) -> list[str]:
         f"({'; '.join(devices)}). The affinity of one molecule can differ between them by some "
         "tenths of kcal/mol; run all parts on one of them where that matters."
     ]
+
+
+def receptor_words(warnings: Sequence[str]) -> list[str]:
+    """What the preparation of the receptor warned of, a sentence each."""
+    return [f"Receptor: {words}{'' if words.endswith('?') else '.'}" for words in warnings]
 
 
 def limit_words(count: int) -> list[str]:

@@ -8,7 +8,7 @@ from ligen_py.summary.enrichment import LEAST_FOR_INTERVAL, Enrichment
 from ligen_py.summary.facts import Networks, Target
 from ligen_py.summary.glossary import TRAINED
 from ligen_py.summary.table import counted, cut
-from ligen_py.summary.text import device_words, limit_words, nothing_words
+from ligen_py.summary.text import device_words, limit_words, nothing_words, receptor_words
 
 FOUND = 2.0
 """A redocked pose up to this far (Angstrom) from the crystal pose counts as found."""
@@ -21,7 +21,11 @@ def verdict(target: Target) -> list[tuple[str, str]]:
     """Sentences, each with `good`, `fair` or `bad`: on poses, ranking, and what else there is."""
     judged = target.networks
     networks = [_networks(judged)] if judged and judged.weight else []
-    machine = (*device_words(target.devices), *limit_words(target.simpler))
+    machine = (
+        *receptor_words(target.warnings),
+        *device_words(target.devices),
+        *limit_words(target.simpler),
+    )
     return [_poses(target), _ranking(target), *(("fair", words) for words in machine), *networks]
 
 

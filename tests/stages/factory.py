@@ -41,6 +41,9 @@ STRUCTURE = Input("protein.pdb", "0" * 64)
 
 BOX = "the box around (1.00, 2.00, 3.00) with half side 15 A, given as a point"
 
+WARNINGS = {"beta": ["A/X/1 lies in the box", "A/X/1 lies in the box", "is it in its frame?"]}
+"""Of the preparation of a target's receptor."""
+
 NO_CHECKS = table([])
 
 ROLES = {
@@ -253,7 +256,7 @@ def write_part(
                 atoms=np.zeros(1, "i4"),
                 reason=np.array([BOX], object),
             )
-            write_record(file.create_group("audit"), audit)
+            write_record(file.create_group("audit"), audit.warned(WARNINGS.get(target, [])))
     if not part.ligands.exists():
         write(part.ligands, LIGANDS, Run("parse", ParseSettings()), parsed.groups)
     poses = poses_of(parsed, first_line)

@@ -289,3 +289,19 @@ def test_crystal_ligands_lie_in_cavities_and_near_anchors(
         assert (value > 0).mean() > 0.7, folder.name
         assert (value == -12).sum() <= 1, folder.name
         assert np.linalg.norm(field.anchor - np.array(ligand.center), axis=1).min() < 4
+
+
+def test_warnings_stand_in_the_audit_and_in_the_log_once(
+    complexes: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """A campaign shows no log of a job, but the report shows what the audit has."""
+    output = tmp_path / "pocket.h5"
+    receptor = complexes / "1ia1" / "1ia1_protein_one_lig_removed.pdb"
+    flags = ["--receptor", str(receptor), "--output", str(output)]
+    assert pocket.main([*flags, "--center", "10.3", "36.3", "18.6", "--site-radius", "10"]) == 0
+    audit: Audit = read(output, POCKET, Audit)
+    log = capfd.readouterr().err
+    assert audit.warnings
+    for words in audit.warnings:
+        assert log.count(words) == 1
+    assert audit.action[: len(audit.warnings)].tolist() == ["warned"] * len(audit.warnings)

@@ -283,6 +283,8 @@ def test_the_page_stands_alone_and_escapes_names(campaign: Path) -> None:
         # The radius of the section is not this site's.
         f"Site of alpha: {BOX.replace(' A,', ' Å,')}",
         "radius where a site has none 10.0, spacing",
+        "Receptor: A/X/1 lies in the box.",
+        "Receptor: is it in its frame?",
         *("REF did not come back", "too few to say", "Virtual screening was done with ligen_py"),
     ):
         assert part in words

@@ -17,7 +17,7 @@ from ligen_py.records.properties import Properties
 from ligen_py.records.scores import Check
 from ligen_py.records.site import Site
 
-CAMPAIGN = Kind("campaign", 6, {})
+CAMPAIGN = Kind("campaign", 7, {})
 CONFIG = "config.yaml"
 """The config that a run keeps beside the campaign file, all settings written out."""
 

@@ -24,10 +24,13 @@ def read_site(members: Sequence[PartFiles]) -> Site:
     parts = [_read(files) for files in members]
     names = ("xyz", "element", "residue", "label", "role", "conformation")
     atoms = {name: np.concatenate([part[name] for part in parts]) for name in names}
+    audits = [read(files.pocket, POCKET, Audit) for files in members]
+    warnings = dict.fromkeys(words for audit in audits for words in audit.warnings)
     return Site(
         **atoms,
         receptor=np.array([_structure(files) for files in members], object),
-        box=np.array([_box(files) for files in members], object),
+        box=np.array([_box(audit) for audit in audits], object),
+        warning=np.array(list(warnings), object),
     )
 
 
@@ -56,9 +59,8 @@ def _structure(files: PartFiles) -> str:
     return inputs[0].name if inputs else ""
 
 
-def _box(files: PartFiles) -> str:
-    """The box of a pocket file in words, by the row of its audit; empty where it has none."""
-    audit = read(files.pocket, POCKET, Audit)
+def _box(audit: Audit) -> str:
+    """The box of a pocket file in words, by a row of its audit; empty where it has none."""
     rows = zip(audit.action.tolist(), audit.part.tolist(), audit.reason.tolist(), strict=True)
     return next((words for *what, words in rows if what == ["chosen", "site"]), "")
 

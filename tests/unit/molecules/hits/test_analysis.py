@@ -28,7 +28,12 @@ def site() -> Site:
     common, _, scored, _ = receptor()
     none = np.array([""] * len(common.xyz), object)
     atoms = common.xyz, common.element, common.residue, common.label, scored.interaction, none
-    return Site(*atoms, receptor=np.array(["protein.pdb"], object), box=np.array([""], object))
+    return Site(
+        *atoms,
+        receptor=np.array(["protein.pdb"], object),
+        box=np.array([""], object),
+        warning=np.array([], object),
+    )
 
 
 def posed(smiles: str, parent: str = "") -> Posed:

@@ -47,6 +47,7 @@ def protein() -> Surroundings:
             conformation=np.array([""] * count, object),
             receptor=np.array(["protein.pdb"], object),
             box=np.array([""], object),
+            warning=np.array([], object),
         )
     )
 

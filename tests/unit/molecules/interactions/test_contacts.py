@@ -43,6 +43,7 @@ def site(*atoms: Atom, hydrogens: Sequence[Sequence[float]] = ()) -> Site:
         conformation=np.array([""] * (count + bare), object),
         receptor=np.array(["protein.pdb"], object),
         box=np.array([""], object),
+        warning=np.array([], object),
     )
 
 
