@@ -1,8 +1,10 @@
 """The wheel in an environment of its own: the commands of the documents, from an empty folder."""
 
+import itertools
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -14,6 +16,10 @@ import pytest
 import yaml
 
 ROOT = Path(__file__).parents[2]
+FOLDERS = ("kernels", "workflow", "config", "envs")
+"""They stand beside the package in a checkout, and inside it in the wheel."""
+LEFT = ("results", "logs", ".snakemake")
+"""What a campaign leaves in its folder."""
 DHFR = "package:posebusters/datasets/pdb/1s3v/1s3v_"
 CONFIG = {
     "targets": {
@@ -34,10 +40,19 @@ SOON = re.compile(r"^(ligen (?:doctor|plan|run|query|verify)\b[^#`|]*)", re.MULT
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel of a copy of the checkout in whose examples a campaign was run."""
     pytest.importorskip("hatchling", reason="hatchling builds the wheel and is not installed")
     folder = tmp_path_factory.mktemp("wheel")
+    source = folder / "source"
+    for name in (*FOLDERS, "ligen_py"):
+        shutil.copytree(ROOT / name, source / name, ignore=shutil.ignore_patterns(*LEFT))
+    for name in ("Snakefile", "pyproject.toml", "README.md", "LICENSE", ".gitignore"):
+        shutil.copy(ROOT / name, source)
+    for place, left in itertools.product(("", "demo", "examples"), LEFT):
+        (source / "config" / place / left).mkdir()
+        (source / "config" / place / left / "mine").touch()
     command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
-    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+    subprocess.run(command, cwd=source, check=True, capture_output=True)
     (built,) = folder.glob("*.whl")
     return built
 
@@ -113,12 +128,13 @@ def campaign(scripts: Path, folder: Path) -> str:
 def test_the_wheel_holds_what_a_campaign_needs(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as content:
         names = set(content.namelist())
-    for folder in ("kernels", "workflow", "config", "envs"):
+    for folder in FOLDERS:
         tracked = subprocess.run(
             ["git", "ls-files", folder], cwd=ROOT, capture_output=True, text=True, check=True
         ).stdout.split()
         assert {f"ligen_py/{name}" for name in tracked} <= names
     assert "ligen_py/Snakefile" in names
+    assert not [name for name in names if name.endswith("/mine")]
 
 
 def test_the_version_and_every_help(scripts: Path, folder: Path) -> None:
