@@ -114,7 +114,7 @@ def test_a_damaged_file_is_told_by_file_and_key(
     tuning._tuned.cache_clear()
     with pytest.raises(InputError, match=f"default.json: {words}.*; correct it, or remove"):
         tuned(device, KERNEL, 32)
-    monkeypatch.setattr(tune, "_require_kernel_tuner", lambda _: None)
+    monkeypatch.setattr(tune, "_require_kernel_tuner", lambda: None)
     (tmp_path / "default.json").rename(tmp_path / f"{names(device)['device']}.json")
     assert tune.main(["--kernels", "batched", "--output", str(tmp_path)]) == 1
     assert "remove the file" in capsys.readouterr().err.splitlines()[-1]
@@ -219,6 +219,7 @@ def test_without_kernel_tuner_one_sentence_says_what_to_install(
     ("words", "sentence"),
     [
         (["--ligands", __file__], "--ligands and --pocket belong together; give both, or neither"),
+        (["--strategy", "nsga2"], "--strategy nsga2: one of one_by_one, "),
         (["--strategy", "foo"], "--strategy foo: one of one_by_one, "),
         (["--seconds", "-1"], "--seconds -1: give a time above 0"),
     ],
@@ -234,7 +235,7 @@ def test_wrong_usage_ends_with_its_own_code(
 def test_a_form_without_settings_is_left_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(tune, "_require_kernel_tuner", lambda _: None)
+    monkeypatch.setattr(tune, "_require_kernel_tuner", lambda: None)
     names = ["batched", "refine", *tune.WITHOUT]
     folder = ["--output", str(tmp_path)]
     assert tune.main(["--device", "intel", "--kernels", *names, "filter", *folder]) == 0
@@ -371,6 +372,21 @@ def test_a_search_keeps_what_it_searched(
     assert rows["batched/filter.cl"].keys() == {"all"}
     assert rows["batched/vina.cl"].keys() == {"64"}
     assert rows["batched/vina.cl"]["64"].keys() == {"sub_groups"}
+
+
+@pytest.mark.parametrize("strategy", tune.STRATEGIES)
+def test_every_strategy_searches_large_spaces_and_small_ones(strategy: str) -> None:
+    pytest.importorskip("kernel_tuner")
+
+    def attempt(settings: Tuning) -> Outcome:
+        if settings.lanes == 64:
+            return Outcome("refused")
+        return outcome(settings.unroll + settings.sub_groups + (settings.look_up == "bricks"))
+
+    trial = SimpleNamespace(device=SimpleNamespace(label="none"), attempt=attempt)
+    for space in (tune.SPACES["khr"], {"sub_groups": (1, 2, 4)}):
+        found = tune.search(trial, Tuning(), space, strategy, 0.2)  # type: ignore[arg-type]
+        assert found[0][0] == Tuning()
 
 
 def test_tunes_on_the_ligands_given(tmp_path: Path) -> None:
