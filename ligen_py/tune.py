@@ -44,6 +44,7 @@ from ligen_py.records.pocket import POCKET, GeometricField
 from ligen_py.records.rows import rows_below, subset
 from ligen_py.settings.dock import DockSettings
 from ligen_py.store.files.read import read
+from ligen_py.store.files.temporary import temporary_for
 from ligen_py.store.files.text import write_texts
 from ligen_py.store.files.typed import read_typed
 
@@ -136,7 +137,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         help="what the rows are valid for (default: %(default)s)",
     )  # fmt: skip
     parser.add_argument(
-        "--output", type=Path, metavar="FOLDER", help="default: where the stages look"
+        "--output",
+        type=Path,
+        metavar="FOLDER",
+        help="default: the only folder in which the stages look",
     )
     parser.add_argument(
         "--ligands",
@@ -165,6 +169,7 @@ def _tune(options: argparse.Namespace) -> None:
     empty: dict[str, Any] = {"for": "", "device": "", "kernels": {}, "measured": {}}
     own = {"for": device.handle.name.strip(), "device": device.label}
     table = empty | read_table(path) | own
+    temporary_for(path).unlink()  # what cannot be written is said before the search
     written = False
     for trial, kernel, key, values in _trials(options, device):
         log.info("%s, %s", kernel, "all ligands" if key == EVERY else f"up to {key} atoms")
@@ -182,7 +187,9 @@ def _tune(options: argparse.Namespace) -> None:
         write_texts(folder, {path.name: json.dumps(table, indent=2) + "\n"})
         written = True
     if written:
-        log.info("rows in %s", path)
+        unread = folder.resolve() != tuned_folder().resolve()
+        cure = f"; no stage reads them there: copy the file to {tuned_folder()}" if unread else ""
+        log.info("rows in %s%s", path, cure)
     else:
         log.info("nothing was tuned%s", f"; {path} stays as it is" if path.exists() else "")
 

@@ -1,5 +1,6 @@
 """Tuned rows: which file counts, what is refused, and what tune takes from a search."""
 
+import errno
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -368,10 +369,28 @@ def test_a_search_keeps_what_it_searched(
     names = ["--ligands", str(files[0]), "--pocket", str(files[1]), "--output", str(tmp_path)]
     with patch("ligen_py.tune._stages", return_value=stages):
         assert tune.main(["--device", "intel", "--kernels", "filter", "vina", *names]) == 0
-    rows = tuning.read_rows(tmp_path / f"{tuning.names(stages.device)['device']}.json")
+    path = tmp_path / f"{tuning.names(stages.device)['device']}.json"
+    cure = f"no stage reads them there: copy the file to {tuning.tuned_folder()}"
+    assert capsys.readouterr().err.endswith(f"rows in {path}; {cure}\n")
+    rows = tuning.read_rows(path)
     assert rows["batched/filter.cl"].keys() == {"all"}
     assert rows["batched/vina.cl"].keys() == {"64"}
     assert rows["batched/vina.cl"]["64"].keys() == {"sub_groups"}
+
+
+def test_an_output_that_cannot_be_written_ends_it_before_the_search(
+    device: Device,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(tune, "_require_kernel_tuner", lambda: None)
+    monkeypatch.setattr(tune, "_trials", None)  # root may write everywhere, but on no full disk
+    full = OSError(errno.ENOSPC, "No space left on device")
+    with patch("ligen_py.store.files.temporary.tempfile.mkstemp", side_effect=full):
+        assert tune.main(["--kernels", "latency", "--output", str(tmp_path)]) == 1
+    path = tmp_path / f"{names(device)['device']}.json"
+    assert f"{path}: cannot be written (No space left" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("strategy", tune.STRATEGIES)
