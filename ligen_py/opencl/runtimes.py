@@ -9,6 +9,7 @@ this process; `keep_to_the_job` sets the variables that limit them.
 """
 
 import hashlib
+import importlib.metadata
 import os
 import re
 import sys
@@ -22,7 +23,20 @@ from ligen_py.paths import local_cache, temporary_cache, user_cache
 from ligen_py.whole_files import write_whole
 
 SYSTEM_VENDORS = Path("/etc/OpenCL/vendors")
-INTEL_LIBRARY = Path(sys.prefix) / "lib" / "libintelocl.so"
+
+
+def intel_library() -> Path:
+    """Intel's runtime, or where it would be; pip for a user, and Debian's, put it elsewhere."""
+    usual = Path(sys.prefix) / "lib" / "libintelocl.so"
+    if not usual.exists():
+        with suppress(importlib.metadata.PackageNotFoundError):
+            for file in importlib.metadata.files("intel-opencl-rt") or ():
+                if file.name == usual.name:
+                    return Path(str(file.locate())).resolve()
+    return usual
+
+
+INTEL_LIBRARY = intel_library()
 
 OWN = "opencl-vendors-"
 """How the name of a folder begins that this module makes for the loader."""

@@ -177,6 +177,23 @@ def vendors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
+def test_a_runtime_that_pip_has_put_elsewhere_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As `pip install --user` does: ~/.local/lib beside ~/.local/lib/python3.x/site-packages."""
+    record = tmp_path / "lib" / "python3" / "site-packages" / "intel_opencl_rt-1.dist-info"
+    record.mkdir(parents=True)
+    (record / "METADATA").write_text("Name: intel-opencl-rt\nVersion: 1\n")
+    (record / "RECORD").write_text("../../libintelocl.so,,\n../../libother.so,,\n")
+    library = tmp_path / "lib" / "libintelocl.so"
+    library.touch()
+    monkeypatch.setattr(sys, "prefix", str(tmp_path / "usr"))
+    monkeypatch.setattr(sys, "path", [str(record.parent)])
+    assert runtimes.intel_library() == library
+    monkeypatch.setattr(sys, "path", [])
+    assert runtimes.intel_library() == tmp_path / "usr" / "lib" / "libintelocl.so"
+
+
 def test_what_is_left_of_a_driver_is_passed_over(vendors: Path) -> None:
     (vendors / "gone.icd").symlink_to("/nowhere/gone.icd")
     (vendors / "folder.icd").mkdir()
