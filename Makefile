@@ -83,10 +83,11 @@ lock: ## Pin all requirements anew, after a change of pyproject.toml (needs uv)
 	$(PIN) --all-extras --constraint requirements.lock --output-file requirements-dev.lock
 
 # Users and the demo need the first; tests and benchmarks the second, which holds the first.
+# Debian without python3-venv leaves a .venv without pip; a second `venv` adds it.
 $(DEMO): requirements.lock
 $(TESTS): requirements-dev.lock
 $(DEMO) $(TESTS):
 	@command -v $(PYTHON) > /dev/null || { echo "$(PYTHON) is missing; install Python 3.11, 3.12 or 3.13, or name yours: make PYTHON=..."; exit 2; }
-	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/python -m pip --version > /dev/null 2>&1 || $(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --disable-pip-version-check --quiet --require-hashes -r $<
 	touch $@

@@ -1,7 +1,9 @@
 """Rules of the house that no other tool checks."""
 
 import re
+import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -70,6 +72,21 @@ def test_make_explains_every_target() -> None:
     shown = subprocess.run(["make", "help"], cwd=ROOT, capture_output=True, text=True, check=True)
     for target in declared.group(1).split():
         assert f"make {target} " in shown.stdout
+
+
+def made(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """What `make` does with a Makefile of its own folder, where nothing is required."""
+    shutil.copy(ROOT / "Makefile", folder)
+    for lock in ("requirements.lock", "requirements-dev.lock"):
+        (folder / lock).touch()
+    command = ["make", f"PYTHON={sys.executable}", *words]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True)
+
+
+def test_make_goes_on_from_an_environment_without_pip(tmp_path: Path) -> None:
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / ".venv"], check=True)
+    done = made(tmp_path, ".venv/.from-lock")
+    assert done.returncode == 0, done.stderr
 
 
 def test_continuous_integration_runs_the_readmes_test_command() -> None:
