@@ -64,8 +64,9 @@ format: $(TESTS) ## Format all sources
 	$(BIN)/snakefmt Snakefile workflow
 	$(BIN)/clang-format -i $(KERNELS)
 
-bench: $(TESTS) ## Redock the complexes of a folder: make bench FOLDER=...
+bench: ## Redock the complexes of a folder: make bench FOLDER=...
 	@test -d "$(FOLDER)" || { echo "give a folder of complexes: make bench FOLDER=..."; exit 2; }
+	@$(MAKE) --no-print-directory $(TESTS)
 	$(BIN)/python benchmarks/redock.py "$(FOLDER)"
 
 docs: $(TESTS) ## Build the documents as a site that opens from files: site/index.html

@@ -89,6 +89,13 @@ def test_make_goes_on_from_an_environment_without_pip(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
 
 
+def test_make_asks_for_the_complexes_before_it_installs(tmp_path: Path) -> None:
+    done = made(tmp_path, "bench")
+    assert done.returncode == 2
+    assert "give a folder of complexes: make bench FOLDER=..." in done.stdout
+    assert not (tmp_path / ".venv").exists()
+
+
 def test_continuous_integration_runs_the_readmes_test_command() -> None:
     script = (ROOT / ".ci" / "run").read_text().splitlines()
     assert script.index("make browser &") < script.index("make test")
