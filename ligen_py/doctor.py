@@ -21,7 +21,7 @@ from ligen_py import __version__, cli, granted
 from ligen_py.engine.functions.gnina.constants import NETWORKS
 from ligen_py.engine.functions.gnina.weights import load
 from ligen_py.engine.selftest import self_test
-from ligen_py.errors import DeviceError, InputError, UsageError
+from ligen_py.errors import DeviceError, InputError, UsageError, install
 from ligen_py.molecules.hits.depiction import drawer
 from ligen_py.opencl.device import Device, devices, select
 from ligen_py.paths import NETWORKS_HINT, network_folder
@@ -31,8 +31,8 @@ log = logging.getLogger("ligen_py")
 NEEDED = ("h5py", "numpy", "pydantic", "pyopencl", "rdkit")
 CAMPAIGNS = "snakemake"
 FOR_CAMPAIGNS = {
-    CAMPAIGNS: "campaigns need it: pip install 'ligen_py[workflow]'",
-    "snakemake-executor-plugin-slurm": "only for Slurm: pip install 'ligen_py[workflow]'",
+    CAMPAIGNS: f"campaigns need it: {install('workflow')}",
+    "snakemake-executor-plugin-slurm": f"only for Slurm: {install('workflow')}",
 }
 BACK_ENDS = {
     "khr": "sub-groups of the runtime",
@@ -75,7 +75,7 @@ def _examine(options: argparse.Namespace) -> None:
     if _version(CAMPAIGNS) is None:
         raise UsageError(
             f"{CAMPAIGNS} is missing, so that this machine runs single stages and 'ligen dock', "
-            "but no campaign; install it: pip install 'ligen_py[workflow]'"
+            f"but no campaign; install it: {install('workflow')}"
         )
     print("This machine can run a campaign.")
 

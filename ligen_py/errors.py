@@ -1,6 +1,7 @@
 """The ways a stage stops: what the user gave it, how it was called, or what it should run on."""
 
 import difflib
+import shlex
 from collections.abc import Iterable
 
 
@@ -33,6 +34,31 @@ class StoppedError(Exception):
     def __init__(self, message: str, number: int) -> None:
         super().__init__(message)
         self.number = number
+
+
+EXTRAS = {
+    "sql": ("duckdb",),
+    "tune": ("kernel_tuner",),
+    "workflow": (
+        "pygments",
+        "rich",
+        "snakemake>=9.27",
+        "snakemake-executor-plugin-slurm",
+        "snakemake-logger-plugin-rich",
+    ),
+}
+"""Requirements of the extras, as in pyproject.toml."""
+
+
+def install(extra: str) -> str:
+    """The command that installs what an extra has.
+
+    It does not name this package, which an index does not have, or has from a stranger.
+
+    >>> install("sql")
+    'pip install duckdb'
+    """
+    return shlex.join(["pip", "install", *EXTRAS[extra]])
 
 
 def close_to(word: str, known: Iterable[str]) -> str:

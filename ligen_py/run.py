@@ -18,7 +18,7 @@ from ligen_py.campaign.earlier import EarlierRun
 from ligen_py.campaign.workplan import Workplan
 from ligen_py.config_checks import WRITTEN, check_apart, check_machine, checked
 from ligen_py.ending import PART_OF, this_process
-from ligen_py.errors import InputError, StoppedError, UsageError
+from ligen_py.errors import InputError, StoppedError, UsageError, install
 from ligen_py.paths import PACKAGE, examples, profile, snakefile, unknown_user
 from ligen_py.running.flags import (
     A_PART,
@@ -88,7 +88,7 @@ def command(name: str, description: str | None, argv: Sequence[str] | None) -> i
 
 def _run(options: argparse.Namespace) -> None:
     if importlib.util.find_spec("snakemake") is None:
-        raise UsageError("Snakemake is missing; install it: pip install 'ligen_py[workflow]'")
+        raise UsageError(f"Snakemake is missing; install it: {install('workflow')}")
     given = separated(options.flags)
     chosen = _profile(options.profile)
     flags = beside_profile(given, chosen)

@@ -36,7 +36,7 @@ from ligen_py.engine.docking.tuning_candidate import Form, Outcome, Trial, rando
 from ligen_py.engine.refinement import batched as refinement
 from ligen_py.engine.scoring.pose_kernel import ATOM_CLASSES as SCORED_CLASSES
 from ligen_py.engine.stage_trial import Stages, StageTrial
-from ligen_py.errors import DeviceError, InputError, UsageError
+from ligen_py.errors import DeviceError, InputError, UsageError, install
 from ligen_py.opencl.device import Device, select
 from ligen_py.opencl.tuning import EVERY, LANES, Tuning, names, read_table, tuned, tuned_folder
 from ligen_py.records.ligands import LIGANDS, Ligands
@@ -264,9 +264,7 @@ def _require_kernel_tuner() -> None:
     try:
         import kernel_tuner.interface  # noqa: F401
     except ImportError:
-        raise InputError(
-            "kernel_tuner is not installed; install it with pip install 'ligen_py[tune]'"
-        ) from None
+        raise InputError(f"kernel_tuner is not installed; install it: {install('tune')}") from None
 
 
 def space(device: Device, kernel: str) -> Space:

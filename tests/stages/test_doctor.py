@@ -92,7 +92,8 @@ def test_what_is_missing_is_advised(
     assert "snakemake is missing" in said
     assert "Advice: snakemake: campaigns need it" in said
     assert "can run a campaign" not in said
-    assert "no campaign; install it: pip install 'ligen_py[workflow]'" in ended
+    assert "no campaign; install it: pip install " in ended
+    assert " 'snakemake>=9.27' snakemake-executor-plugin-slurm " in ended
 
 
 def test_a_machine_without_a_device_gets_all_its_advice(

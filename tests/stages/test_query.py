@@ -534,7 +534,7 @@ def test_sql_without_duckdb_is_a_sentence(
 ) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     assert query.main([str(campaign), "--sql", "SELECT 1"]) == 2
-    assert "DuckDB is missing; install it: pip install 'ligen_py[sql]'" in capsys.readouterr().err
+    assert "DuckDB is missing; install it: pip install duckdb\n" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,8 @@ import yaml
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from ligen_py.errors import EXTRAS
+
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 LOCKS = {
@@ -48,6 +50,11 @@ def test_users_get_the_versions_that_are_tested_and_no_tools() -> None:
     only = {canonicalize_name(needed.name) for needed in requirements("test", "benchmarks", "tune")}
     shared = {canonicalize_name(needed.name) for needed in requirements(*FOR_USERS)}
     assert len(only & set(PINS) - shared) <= 3, "some of them other packages need"
+
+
+def test_advice_names_what_an_extra_requires() -> None:
+    for extra, packages in EXTRAS.items():
+        assert [*packages] == PROJECT["optional-dependencies"][extra]
 
 
 @pytest.mark.parametrize("lock", LOCKS)

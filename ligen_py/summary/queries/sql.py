@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ligen_py.errors import InputError, UsageError
+from ligen_py.errors import InputError, UsageError, install
 from ligen_py.summary.queries.answer import Answer, arrow
 from ligen_py.summary.queries.columns import Molecules, joined
 
@@ -35,7 +35,7 @@ def ask_sql(targets: Sequence[Molecules], statement: str) -> dict[str, np.ndarra
     Raises UsageError where DuckDB is missing, InputError where it refuses the statement.
     """
     if importlib.util.find_spec("duckdb") is None:
-        raise UsageError("--sql: DuckDB is missing; install it: pip install 'ligen_py[sql]'")
+        raise UsageError(f"--sql: DuckDB is missing; install it: {install('sql')}")
     import duckdb
     import pyarrow
 
