@@ -20,7 +20,7 @@ from ligen_py.errors import InputError
 from ligen_py.molecules.library.parsing import empty_columns, parse, summary
 from ligen_py.molecules.library.reading import WHOLE, Columns, Part
 from ligen_py.molecules.ligands.shapes import check_file
-from ligen_py.paths import shapes_file
+from ligen_py.paths import shapes_cure, shapes_file
 from ligen_py.provenance import Input, Run
 from ligen_py.records.ligands import LIGANDS, past_limits
 from ligen_py.settings.parse import ParseOptions
@@ -109,7 +109,7 @@ def run(
     earlier = EarlierMolecules(inputs.after)
     elsewhere = earlier.find if len(earlier) else None
     shapes = shapes_file(shapes)
-    check_file(shapes)
+    check_file(shapes, shapes_cure(shapes))
     source = Input.of(inputs.input)
     reading = inputs.input, inputs.part, settings, jobs, columns
     library = parse(*reading, inputs.allow_empty, elsewhere, inputs.lines, shapes)

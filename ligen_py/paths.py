@@ -122,6 +122,12 @@ def shapes_file(given: Path | None = None) -> Path:
     return path
 
 
+def shapes_cure(path: Path) -> str:
+    """What to do where a file is not one of shapes; one that was named may be another program's."""
+    ours = path.parent == cache_folder("shapes")
+    return "delete it" if ours else "name another file in LIGEN_SHAPES or by --shapes"
+
+
 def _named(variable: str) -> Path | None:
     """The path in an environment variable; InputError where its home folder is nobody's."""
     given = os.environ.get(variable)

@@ -20,6 +20,7 @@ from ligen_py.paths import (
     cache_folder,
     local_cache,
     network_folder,
+    shapes_cure,
     shapes_file,
     unknown_user,
     user_cache,
@@ -124,6 +125,16 @@ def test_shapes_lie_in_a_folder_that_is_named(
     assert shapes_file(tmp_path / "mine") == tmp_path / "mine"
     monkeypatch.setenv("LIGEN_SHAPES", str(tmp_path / "node.sqlite"))
     assert shapes_file() == tmp_path / "node.sqlite"
+
+
+def test_only_a_file_of_our_cache_is_to_be_deleted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.delenv("LIGEN_SHAPES", raising=False)
+    assert shapes_cure(shapes_file()) == "delete it"
+    cure = "name another file in LIGEN_SHAPES or by --shapes"
+    assert shapes_cure(tmp_path / "letter.txt") == cure
 
 
 @pytest.mark.parametrize(

@@ -145,14 +145,17 @@ class ShapeCache:
             self._file = None
 
 
-def check_file(path: Path) -> None:
-    """Warn where a file of shapes is damaged: without it every process makes all shapes itself."""
+def check_file(path: Path, cure: str) -> None:
+    """Warn where a file of shapes is damaged, or none: every process makes all shapes itself.
+
+    `cure` is what to do about it, in words.
+    """
     try:
         _connect(path).close()
     except (sqlite3.OperationalError, OSError):
         return  # others write, or nobody may: no fault of the file
     except sqlite3.Error:
-        log.warning("%s: not a file of shapes, so none are kept; delete it", path)
+        log.warning("%s: not a file of shapes, so none are kept; %s", path, cure)
 
 
 def _open(path: Path) -> sqlite3.Connection | None:
@@ -167,10 +170,16 @@ def _connect(path: Path) -> sqlite3.Connection:
     if not path.exists():
         path.touch()  # SQLite would not let a group write that the umask lets write
     file = sqlite3.connect(path, timeout=WAIT)
-    file.execute("pragma synchronous = off")  # rows have checksums, and can be made again
-    file.execute(
-        "create table if not exists pieces (piece text primary key, shapes blob) without rowid"
-    )
+    try:
+        file.execute("pragma synchronous = off")  # rows have checksums, and can be made again
+        if file.execute("select 1 from sqlite_master where tbl_name != 'pieces'").fetchone():
+            raise sqlite3.DatabaseError("another program's database")
+        file.execute(
+            "create table if not exists pieces (piece text primary key, shapes blob) without rowid"
+        )
+    except sqlite3.Error:
+        file.close()
+        raise
     return file
 
 

@@ -487,13 +487,28 @@ def test_a_file_that_others_hold_costs_time_only(
 
 def test_a_damaged_file_is_named(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     path = tmp_path / "s.sqlite"
-    check_file(path)
+    check_file(path, "delete it")
     filled(path)
-    check_file(path)
+    check_file(path, "delete it")
     assert not caplog.messages
     path.write_bytes(b"no database at all" * 100)
-    check_file(path)
-    assert str(path) in caplog.messages[0]
+    check_file(path, "delete it")
+    assert caplog.messages == [f"{path}: not a file of shapes, so none are kept; delete it"]
+
+
+def test_another_programs_database_stays_as_it_is(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = tmp_path / "mine.db"
+    with sqlite3.connect(path) as file:
+        file.execute("create table orders (name text)")
+    before = path.read_bytes()
+    check_file(path, "name another file")
+    cache = ShapeCache(path, 1, 2, 2)
+    cache.shapes("CCO")
+    cache.save()
+    assert path.read_bytes() == before
+    assert caplog.messages[0].endswith("not a file of shapes, so none are kept; name another file")
 
 
 def test_a_piece_without_a_shape_has_none() -> None:
