@@ -265,8 +265,10 @@ def _sections(
         raise InputError(f"settings: give sections by name, not {settings!r}")
     for name, keys in (settings or {}).items():
         if name not in known:
-            other = "; effort 'exhaustive' searches by lga, the others by dock"
-            why = other if name in ("dock", "lga") else close_to(name, known)
+            search = "; effort 'exhaustive' searches by lga, the others by dock"
+            pocket = "; its keys are keywords of Pocket.from_pdb"
+            elsewhere = {"dock": search, "lga": search, "pocket": pocket}
+            why = elsewhere.get(name) or close_to(name, known)
             raise InputError(f"settings: unknown section '{name}'{why}")
         if not isinstance(keys, Mapping):
             raise InputError(f"settings: {name}: give its keys with values, not {keys!r}")

@@ -246,6 +246,8 @@ def test_a_file_that_is_none_is_a_sentence(
 
 
 def test_settings_are_those_of_a_config(pocket: Pocket) -> None:
+    with pytest.raises(InputError, match=r"unknown section 'pocket'; .*Pocket\.from_pdb$"):
+        dock(pocket, "C", settings={"pocket": {"ph": 5}})
     with pytest.raises(InputError, match=r"unknown section 'docc'; did you mean 'dock'\?"):
         dock(pocket, "C", settings={"docc": {}})
     with pytest.raises(InputError, match=r"unknown key 'refine\.round'; did you mean"):
