@@ -65,7 +65,7 @@ def choose(
     count = sample if sample >= 1 else np.ceil(sample * len(chosen))
     count = min(int(count), len(others))
     log.info(
-        "chosen of %d molecules: the best %d, and %d others by --seed %d",
+        "chosen of %d molecules: the best %d, and %d more by --seed %d",
         len(chosen),
         np.count_nonzero(chosen),
         count,

@@ -40,7 +40,7 @@ from ligen_py.store.files.seal import seal
 from ligen_py.verification import made_again
 from ligen_py.verification.controls import source_faults, verdict_faults
 from ligen_py.verification.made_again import ranking_faults, written_faults
-from ligen_py.verification.redocked import redocking_faults
+from ligen_py.verification.redocked import choose, redocking_faults
 from tests.edited import edited
 from tests.mini import DHFR, LIBRARY, Mini
 from tests.stages.factory import write_manifest
@@ -117,6 +117,12 @@ def test_a_campaign_without_docked_poses_is_sound(
     path.write_text(yaml.safe_dump(CONFIG))
     assert run(mini, *words, *NOTHING_DOCKED) == 1
     assert "its rows were dropped, the config asks to keep them" in capsys.readouterr().out
+
+
+def test_what_is_made_again_is_said(sound: Mini, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level("INFO", "ligen_py"):
+        choose(sound.campaign, read_manifest(sound.manifest), 2, 1, 5)
+    assert caplog.messages[-1].endswith(" molecules: the best 2, and 1 more by --seed 5")
 
 
 def test_a_campaign_is_compared_with_its_config(
