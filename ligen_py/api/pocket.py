@@ -4,6 +4,7 @@ import math
 import re
 import shutil
 import tempfile
+import weakref
 from collections.abc import Mapping, Sequence
 from numbers import Real
 from pathlib import Path
@@ -50,8 +51,8 @@ class Pocket:
         """Prepare the receptor; the files are copied, so that they may change afterwards."""
         self.name = name
         """Name of the target in all results."""
-        self._folder = tempfile.TemporaryDirectory(prefix="ligen-")
-        folder = Path(self._folder.name)
+        folder = Path(tempfile.mkdtemp(prefix="ligen-"))
+        weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
         self.file = folder / "pocket.h5"
         """The pocket file, as `ligen stage pocket` writes it; deleted with this object."""
         inputs = {"receptor": receptor, "structure": structure, "site": site}

@@ -1,6 +1,7 @@
 """Pockets from Python: five ways to say where, and what is wrong in a sentence."""
 
 import math
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +38,16 @@ def test_sites_are_where_they_are_said_to_be(pocket: Pocket) -> None:
     assert box(at_point)[1] == pytest.approx(box(pocket)[1])
     assert as_molecule.reference is not None
     assert at_point.reference is None
+
+
+def test_a_pocket_takes_its_folder_with_it_without_a_word() -> None:
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        pocket = Pocket.from_pdb(PROTEIN, center=(36.3, 18.6, 13.6), chains="B", radius=8)
+        folder = pocket.file.parent
+        del pocket
+    assert not folder.exists()
+    assert not [one for one in said if one.category is ResourceWarning]
 
 
 def test_a_residue_that_gives_the_site_is_a_file_for_the_eye(

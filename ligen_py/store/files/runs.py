@@ -5,6 +5,7 @@ Both use files without a name in the folder of an output, so a killed process le
 
 import os
 import tempfile
+import weakref
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,7 @@ class Spool:
         self._output, self.dtype = output, dtype
         with writing(output):
             self._file = tempfile.TemporaryFile(dir=output.parent)  # noqa: SIM115 - until collected
+        weakref.finalize(self, self._file.close)
         self.count = 0
 
     def add(self, rows: np.ndarray) -> None:

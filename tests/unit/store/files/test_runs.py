@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -48,6 +49,13 @@ def test_spooled_rows_are_found_again(tmp_path: Path) -> None:
     assert spool.count == 100
     assert spool.between(38, 42).tolist() == rows[38:42].tolist()
     assert len(spool.rows(np.empty(0, "i8"))) == 0
+
+
+def test_a_spool_that_is_dropped_closes_its_file(tmp_path: Path) -> None:
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        Spool(tmp_path / "out", DTYPE).add(np.zeros(2, DTYPE))
+    assert not said
 
 
 def test_a_full_disk_names_the_output(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
