@@ -95,12 +95,17 @@ def _charged(
 ) -> Charged:
     """The heavy atoms `index` with the polar hydrogens of their residues, and charges."""
     atoms, row = selection.atoms, {atom: place for place, atom in enumerate(index.tolist())}
+    names = [atoms.place[atom].residue for atom in row]
     heavy = Heavy(
         xyz=selection.xyz[index],
         symbol=atoms.symbol[index].tolist(),
         name=atoms.name[index].tolist(),
         residue=selection.residue[index],
-        residue_name=[atoms.place[atom].residue for atom in row],
+        # The state that PDB2PQR chose is not that of the file's name.
+        residue_name=[
+            SAME_AS.get(name, name) if number in hydrogens.residues else name
+            for name, number in zip(names, selection.residue[index].tolist(), strict=True)
+        ],
         role=_roles(selection, index, typed),
         bonded=[[row[other] for other in bonded.get(atom, ()) if other in row] for atom in row],
         free=frozenset(free_acids(selection)),

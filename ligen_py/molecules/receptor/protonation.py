@@ -30,7 +30,7 @@ from ligen_py.molecules.receptor.selection import (
     linked,
 )
 from ligen_py.molecules.receptor.structure import Place
-from ligen_py.molecules.residues import BACKBONE
+from ligen_py.molecules.residues import BACKBONE, SAME_AS
 from ligen_py.molecules.typing.xscore_residues import is_standard
 
 LETTERS = string.ascii_uppercase + string.ascii_lowercase + string.digits
@@ -147,7 +147,8 @@ def _pdb(
     lines = []
     for serial, i in enumerate(index.tolist(), start=1):
         place, name = selection.atoms.place[i], selection.atoms.name[i]
-        residue = {"MSE": "MET", "ARN": "ARG"}.get(place.residue, place.residue)
+        # A name of a state would decide it, whatever PROPKA says.
+        residue = SAME_AS.get(place.residue, place.residue)
         name, symbol = ("SD", "S") if name == "SE" else (name, selection.atoms.symbol[i])
         x, y, z = selection.xyz[i]
         lines.append(

@@ -2245,6 +2245,35 @@ def start_of_dhfr() -> tuple[gemmi.Structure, Site]:
     return structure, site_at((x, y, z), 10.0)
 
 
+def test_propka_decides_whatever_a_residue_s_state_is_called(tmp_path: Path) -> None:
+    file = DHFR / "1ia1_protein_one_lig_removed.pdb"
+    lines = [x for x in file.read_text("ascii").splitlines() if x[:4] == "ATOM" and x[21] == "B"]
+    names = {"HIS": "HSP", "ASP": "ASH", "GLU": "GLH", "LYS": "LYN", "ARG": "ARN"}
+    called = [f"{x[:17]}{names.get(x[17:20], x[17:20])}{x[20:]}" for x in lines]
+    site = site_of_ligand(DHFR / "1ia1_ligand.sdf", 10.0)
+    plain, other = (
+        keep(write(tmp_path / "a.pdb", atoms), site, protonation="propka").typed["ad4"]
+        for atoms in (lines, called)
+    )
+    assert np.array_equal(plain.xyz, other.xyz)
+    assert np.array_equal(plain.partial_charge, other.partial_charge)
+
+
+@pytest.mark.parametrize("name", ["CYX", "CYM", "CSS"])
+def test_pdb2pqr_sees_a_cysteine_without_its_other_name(tmp_path: Path, name: str) -> None:
+    structure, site = start_of_dhfr()
+    valine = structure[0]["B"][5]
+    valine.remove_atom("CG2", "\0")
+    sulfur = valine["CG1"][0]
+    sulfur.name, sulfur.element = "SG", gemmi.Element("S")
+    found = []
+    for valine.name in ("CYS", name):
+        structure.write_pdb(str(tmp_path / "a.pdb"))
+        found.append(keep(tmp_path / "a.pdb", site, protonation="propka").typed["ad4"])
+    assert np.array_equal(found[0].xyz, found[1].xyz)
+    assert np.array_equal(found[0].partial_charge, found[1].partial_charge)
+
+
 def test_residues_beyond_the_numbers_of_a_pdb_are_protonated_as_others(tmp_path: Path) -> None:
     structure, site = start_of_dhfr()
     found = []
