@@ -140,6 +140,7 @@ def _drop_hetero(
         elif wanted[number] or selection.water[number]:
             continue
         elif place.residue in names:
+            selection.copies[index] = True
             selection.drop(index, f"another copy of the reference ligand: {away(xyz, site)}", each)
         elif place.residue.upper() == MEMBRANE:
             selection.drop(index, "mark of a membrane's plane, no atom", chain)

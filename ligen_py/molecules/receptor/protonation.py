@@ -317,7 +317,10 @@ def _amides(selection: Selection, index: np.ndarray) -> dict[int, tuple[np.ndarr
 
 
 def _held(selection: Selection, index: np.ndarray) -> tuple[set[int], set[int], set[int]]:
-    """Residues, by number, that bind a metal, that have a bond to a hetero group, or are beside."""
+    """Residues, by number, that bind a metal, that have a bond to a hetero group, or are beside.
+
+    A copy of the reference ligand holds what is beside it, so that all sites of an assembly agree.
+    """
     symbol = selection.atoms.symbol
     other = selection.open & selection.heavy & ~selection.water[selection.residue]
     other &= ~selection.polymer[selection.residue]
@@ -326,7 +329,7 @@ def _held(selection: Selection, index: np.ndarray) -> tuple[set[int], set[int], 
     return (
         _near(selection, polar, selection.xyz[metal], BINDS),
         _near(selection, index, selection.xyz[other & ~metal], BOUND),
-        _near(selection, index, selection.xyz[other], BESIDE),
+        _near(selection, index, selection.xyz[other | selection.copies & selection.heavy], BESIDE),
     )
 
 

@@ -64,6 +64,8 @@ class Selection:
         self.water = np.array([is_water(place.residue) for place in self.places], bool)
         self.pairs = np.empty((0, 2), np.int64)
         self.polymer = np.zeros(len(self.places), bool)
+        # Atoms of other copies of the reference ligand; dropped, they still stand where they are.
+        self.copies = np.zeros(len(atoms), bool)
         self.counts: Counter[tuple[str, str, str]] = Counter()
         self.notes: list[tuple[str, str, int, str]] = []
 

@@ -913,6 +913,15 @@ def test_no_side_chain_beside_the_reference_ligand_is_turned(tmp_path: Path) -> 
     assert f"noted: {words}" in noted(prepared, "A/GLN/35")
     alone = keep(file, replace(site, ligand=np.empty((0, 3))), protonation="propka")
     assert "changed: side chain turned by half by PDB2PQR" in noted(alone, "A/GLN/35")
+    lines = file.read_text(encoding="ascii").splitlines()
+    lines = [line for line in lines if line.startswith("ATOM")]
+    for number, xyz in ((900, site.ligand), (901, site.ligand + 60.0)):
+        lines += [het(f"C{n}", "LIG", number, tuple(one), "C") for n, one in enumerate(xyz)]
+    elsewhere = replace(site, ligand=site.ligand + 60.0)
+    copied = keep(write(tmp_path / "a.pdb", lines), elsewhere, protonation="propka")
+    assert rows(copied)["A/LIG/900"][2].startswith("another copy of the reference ligand")
+    words = "beside a hetero group; PDB2PQR would turn it, and is not followed"
+    assert f"noted: {words}" in noted(copied, "A/GLN/35")
 
 
 SWAPS = {
