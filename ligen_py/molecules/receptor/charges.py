@@ -127,7 +127,7 @@ def _templates(
     known: dict[int, Template] = {}
     states: list[tuple[int, str]] = []
     found: set[int] = set()
-    others: list[dict[str, int]] = []
+    others: list[tuple[int, dict[str, int]]] = []
     for residue, atoms in by_names.items():
         some = next(iter(atoms.values()))
         if heavy.residue_name[some] in WATERS:
@@ -139,16 +139,19 @@ def _templates(
             states.append((residue, f"state {called}: {why}"))
         if state:
             mine = _by_name(residue, state, atoms, seen)
-            states += [(residue, words) for words in _unlike(atoms, mine, seen.given)]
+            cure = "correct the file, or take propka's hydrogens"
+            states += [(residue, words) for words in _unlike(atoms, mine, seen.given, cure)]
         else:
             mine = _by_smiles(members[residue], seen, smiles)
             found |= {residue} if mine else set()
-            others.append(atoms)
+            others.append((residue, atoms))
         known |= mine
     known = dict(perceived) | known
-    for atoms in others:
+    for residue, atoms in others:
         if known.keys().isdisjoint(atoms.values()):
             known |= _backbone(atoms, heavy)
+        words = _unlike(atoms, known, seen.given, "correct the file")
+        states += [(residue, each) for each in words]
     return _every(known, members.values(), seen), states, found
 
 
@@ -175,12 +178,15 @@ def _by_name(
 
 
 def _unlike(
-    atoms: Mapping[str, int], known: Mapping[int, Template], given: Mapping[int, Sequence[int]]
+    atoms: Mapping[str, int],
+    known: Mapping[int, Template],
+    given: Mapping[int, Sequence[int]],
+    cure: str,
 ) -> list[str]:
-    """Atoms of an amino acid whose hydrogens in the file are not as many as in its state."""
+    """Atoms of a residue whose hydrogens in the file are not as many as in its state."""
     return [
         f"{name}'s polar hydrogens are {len(given[i])} in the file, {known[i].hydrogens} in the "
-        "state that AutoDock4 takes it for; correct the file, or take propka's hydrogens"
+        f"state that AutoDock4 takes it for; {cure}"
         for name, i in atoms.items()
         if i in given and i in known and known[i].hydrogens != len(given[i])
     ]

@@ -192,7 +192,8 @@ def as_given(mol: Chem.Mol, hydrogens: Mapping[int, int]) -> Chem.Mol:
         is_nitrogen = atom.GetSymbol() == "N"
         if more and is_nitrogen:
             moved[i] = more
-        if (more > 0 and (is_nitrogen or formal < 0)) or (more < 0 < formal and is_nitrogen):
+        # A nitrogen that lacks more than the charge's hydrogen is no anion: the file lacks some.
+        if (more > 0 and (is_nitrogen or formal < 0)) or (-formal <= more < 0 and is_nitrogen):
             charged[i] = more
     if moved and not sum(moved.values()):
         others = {i: more for i, more in charged.items() if i not in moved}

@@ -22,6 +22,7 @@ from ligen_py.molecules.typing.xscore_residues import receptor_type, typed
 from ligen_py.records.functions.ad4 import Ad4Type
 from ligen_py.records.functions.xscore import Interaction
 from ligen_py.settings.pocket import PocketSettings, Structure
+from tests import one_residue
 
 HEAVY_ATOMS = {
     "NAD": 44, "NAP": 48, "NDP": 48, "FAD": 53, "FMN": 31, "HEM": 42, "SAM": 27, "SAH": 26,
@@ -208,6 +209,7 @@ def test_a_smiles_of_the_config_is_used_first() -> None:
         # What a file may leave out, and what is no molecule, changes nothing.
         ("CO", {1: 0}, "CO"),
         ("CC(N)=O", {2: 1, 3: 0}, "CC(N)=O"),
+        ("CC[NH3+]", {2: 1}, "CC[NH3+]"),
         ("CN(C)C(C)=O", {1: 2, 5: 0}, "CC(=O)N(C)C"),
     ],
 )
@@ -216,6 +218,14 @@ def test_hydrogens_of_a_file_make_the_state(
 ) -> None:
     found = as_given(Chem.MolFromSmiles(smiles), hydrogens)
     assert Chem.MolToSmiles(found) == Chem.CanonSmiles(expected)
+
+
+def test_a_group_with_too_few_hydrogens_is_named() -> None:
+    atoms = {"C1": [-0.8, 1.2, 0.0], "C2": [0.0, 0.0, 0.0], "N": [1.47, 0.0, 0.0]}
+    amine = one_residue.heavy(atoms, "XYZ", [("C1", "C2"), ("C2", "N")])
+    found = charge(amine, np.array([[1.8, 0.95, 0.0]]), {"XYZ": "CC[NH3+]"})
+    words = "N's polar hydrogens are 1 in the file, 3 in the state that AutoDock4 takes it for"
+    assert found.states == [(0, f"{words}; correct the file")]
 
 
 def test_a_cofactor_has_the_charge_of_its_hydrogens() -> None:
