@@ -82,10 +82,11 @@ def choose(
     Raises InputError where a named residue is not there or no atom is left in the box.
     """
     selection.note("site", f"{site}, {site.source}", "chosen")
+    words = {word: selection.named([word], "keep") for word in structure.keep}
     wanted = selection.named(structure.keep, "keep")
     unwanted = selection.named(structure.drop, "drop")
-    for word in structure.keep:
-        if unwanted[selection.named([word], "keep")].all():
+    for word, named in words.items():
+        if unwanted[named].all():
             raise InputError(
                 f"{selection.source}: keep: all that {word} names is in drop, too; take it out of "
                 "one of them"
@@ -96,6 +97,13 @@ def choose(
         selection.drop(waters[selection.residue], "water", chain)
     bound = bound_to(selection)
     letter = _drop_hetero(selection, site, settings.cofactor_distance, wanted, bound)
+    for word, named in words.items():
+        if not named[selection.residue[selection.open]].any():
+            raise InputError(
+                f"{selection.source}: keep: all that {word} names is the reference ligand or "
+                "stands in its place; take it out of keep, or give the site without a ligand, as "
+                "by center or residues"
+            )
     beside = nearest(selection.xyz, site.ligand) < WITH_LIGAND
     choose_locations(selection, letter, beside)
     drop_overlaps(selection, wanted)

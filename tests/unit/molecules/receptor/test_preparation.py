@@ -1409,6 +1409,17 @@ def test_what_is_to_be_kept_and_dropped_is_an_error(tmp_path: Path, ligand_site:
     assert [some[f"A/HOH/{number}"][0] for number in (71, 72)] == ["dropped", "kept"]
 
 
+def test_the_reference_ligand_cannot_be_kept(tmp_path: Path) -> None:
+    xyz = ((0.0, 0.0, 0.0), (3.0, 0.0, 3.0))
+    ligands = [het("C1", "LIG", 90 + number, one) for number, one in enumerate(xyz)]
+    path = write(tmp_path / "w.pdb", [*ALANINES, *ligands])
+    site = site_of_residue(open_structure(path, Structure()), "LIG", 8.0)
+    with pytest.raises(InputError, match="keep: all that A/90 names is the reference ligand or"):
+        keep(path, site, keep=["A/90"])
+    found = rows(keep(path, site, keep=["LIG"]))
+    assert [found[f"A/LIG/{number}"][0] for number in (90, 91)] == ["dropped", "kept"]
+
+
 ASSEMBLY = """REMARK 350 BIOMOLECULE: 1
 REMARK 350 APPLY THE FOLLOWING TO CHAINS: A
 REMARK 350   BIOMT1   1  1.000000  0.000000  0.000000        0.00000
