@@ -124,6 +124,9 @@ def tell_what_is_not_read(path: Path) -> None:
 def _inside(path: Path) -> tuple[list[Path], list[Path], list[Path]]:
     """The genomes in a folder, the files with names of indices, and the folders, by name."""
     found = sorted(item for item in path.iterdir() if item.name[0] != ".")
+    for item in found:
+        if not item.exists():
+            raise InputError(f"{item}: is a link to nothing; mend it, or take it out of the folder")
     files = [item for item in found if item.is_file()]
     indices = [item for item in files if item.name.lower().endswith(INDEX_SUFFIXES)]
     genomes = [item for item in files if item not in indices]

@@ -355,6 +355,10 @@ def _are_titles(words: Sequence[str], after_guides: bool, after_titles: bool, pl
     return True
 
 
+FIRST_TITLE = re.compile("(guide|(s?g|cr)rna)?[ _-]?(id|name) |(guide|(s?g|cr)rna) ", re.IGNORECASE)
+"""What the column of the ids is called."""
+
+
 def _are_commented_titles(comment: str, guide: str) -> bool:
     """Whether a line with # in front of the first guide has its titles.
 
@@ -364,8 +368,8 @@ def _are_commented_titles(comment: str, guide: str) -> bool:
     text = comment[1:]
     titles = _titles(text)
     separator = next((one for one in "\t," if one in guide), "")
-    # Prose has a blank behind the #; where blanks separate the cells nothing else tells them apart.
-    is_prose = separator not in text if separator else text.startswith(" ")
+    # Where blanks separate the cells, only a known word is not prose.
+    is_prose = separator not in text if separator else not FIRST_TITLE.match(text)
     filled = len(_cells(guide.rstrip("\t, \r")))
     if is_prose or not max(2, filled) <= len(titles) <= len(_cells(guide)):
         return False
@@ -420,7 +424,11 @@ def _require_no_semicolons(line: str, words: Sequence[str], place: str) -> None:
     """InputError where semicolons separate the cells of a line."""
     cells = [_upper(_unquoted(cell)) for cell in line.split(";")[1:]]
     if cells and (
-        len(words) < 2 or any(len(one) >= SHORTEST and fault_of(one) is None for one in cells)
+        len(words) < 2
+        or (
+            fault_of(_upper(words[1])) is not None
+            and any(len(one) >= SHORTEST and fault_of(one) is None for one in cells)
+        )
     ):
         raise InputError(
             f"{place}: semicolons separate the cells; put tabs, commas or blanks in their place"

@@ -28,10 +28,13 @@ HARDLY_ANY = (
     "[OX2H,SX2H][CX3]=[NX2]",
     "[CX3]=[CX3]([OX2H,SX2H])[#7,#8,#16]",
     "c=;!@[NX2;H1]",
+    "c=;@[C,N]",
     "[CX3]=[CX3][NX2]=[OX1]",
 )
-"""Groups that water hardly has: imidic acids, enols of acids and amides, imines of aromatic rings,
-and nitrosoalkenes."""
+"""Groups that water hardly has: imidic acids, enols of acids and amides, imines of aromatic rings
+and what opens these in a fused ring, and nitrosoalkenes."""
+HYDRAZONE = "O=[#6][#6]=[NX2][#7,#8;!H0]"
+"""Of a hydroxyazo or hydroxynitroso dye, whose other form has one aromatic ring more."""
 
 MOST_INVERTED = 2
 """Stereocentres that are inverted at a time in a drawing that cannot exist in space."""
@@ -77,7 +80,8 @@ def _may_be(drawn: Chem.Mol, tautomer: Chem.Mol) -> bool:
     marked = {atom.GetIdx() for atom in atoms_of(drawn) if atom.GetChiralTag()}
     if not before ^ after <= mobile - marked:
         return False
-    if len(matches(tautomer, "[a;r6]")) < len(matches(drawn, "[a;r6]")):
+    is_hydrazone = len(matches(tautomer, HYDRAZONE)) > len(matches(drawn, HYDRAZONE))
+    if not is_hydrazone and len(matches(tautomer, "[a;r6]")) < len(matches(drawn, "[a;r6]")):
         return False
     return all(len(matches(tautomer, one)) <= len(matches(drawn, one)) for one in HARDLY_ANY)
 

@@ -20,7 +20,7 @@ from ligen_py.molecules.graph import matches
 CUMULATED = ("[CX3,NX2]=[CX2;!R]=[CX3,NX2]", "[CX3,NX2]=[CX2;!R]=[CX2;!R]=[CX3,NX2]")
 """Two or three double bonds one after another, as in allenes, carbodiimides and butatrienes."""
 
-RING_LINKS = "[CX3;R]=;!@[CX3,NX2]"
+RING_LINKS = "[CX3;R]=;!@[CX2,CX3,NX2]"
 """A double bond outside rings at a ring, which may be one of several links in a row."""
 
 TROEGER = "[NX3;x3](c)[CX4][NX3;x3]c"
@@ -219,6 +219,8 @@ def _following(mol: Chem.Mol, row: Sequence[_Link], links: Sequence[_Link]) -> _
 def _end(mol: Chem.Mol, end: int, inner: tuple[int, ...], ranks: Sequence[int]) -> int | None:
     """The group at an end with two that differ; None where it is a mirror, or turns inside out."""
     atom = mol.GetAtomWithIdx(end)
+    if atom.GetHybridization() == Chem.HybridizationType.SP:
+        return None  # the row goes on from it
     groups = _groups(atom, inner, ranks)
     if not groups or not _differ(groups, ranks):
         return None

@@ -96,6 +96,13 @@ def test_gzip_and_folder(tmp_path: Path) -> None:
     assert letters(read_genome(folder)) == EXPECTED
 
 
+def test_a_link_to_nothing_is_no_genome_that_may_be_left_out(tmp_path: Path) -> None:
+    (tmp_path / "a.fa").write_text(">a\nACGT\n")
+    (tmp_path / "b.fa").symlink_to("nowhere.fa")
+    with pytest.raises(InputError, match=r"b\.fa: is a link to nothing; mend it"):
+        read_genome(tmp_path)
+
+
 def test_a_folder_in_that_of_a_genome_is_told(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

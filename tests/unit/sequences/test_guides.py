@@ -169,6 +169,8 @@ def test_a_third_column_that_may_be_limits_and_is_not_read_is_warned_of(
         ("#id\tsequence\tlimit", "\t", 1),
         ("# guides of EGFR", "\t", 1),
         ("# guides of EGFR", " ", 1),
+        ("#guides of EGFR", " ", 1),
+        ("#made by Anna", " ", 1),
         ("# of one, two, three, four", ",", 1),
         (f"#b\t{GUIDE}\t3", "\t", 1),
         (f"#b\tO{GUIDE[1:]}\t3", "\t", 1),
@@ -270,7 +272,7 @@ def test_semicolons_between_cells_are_told(text: str, line: int, tmp_path: Path)
     path.write_text(text)
     with pytest.raises(InputError, match=f"guides.csv, line {line}: semicolons separate the cells"):
         as_query(path, PATTERN, 4)
-    path.write_text(f"a,{GUIDE},3,mine;yours\n")
+    path.write_text(f"a,{GUIDE},3,mine;yours;{GUIDE}\n")
     assert as_query(path, PATTERN, 4).guides[0].limit == 3
 
 

@@ -641,6 +641,15 @@ def test_isomers_of_rings_in_a_row_are_one_molecule_docked_as_both(
 
 
 @pytest.mark.parametrize(
+    ("smiles", "axes"),
+    [("CC=C=C1CCC(C)CC1", 1), ("CC=C=C1CC2(C1)CC(F)C2", 1), ("CC=C=C1CCC(=CC)CC1", 1),
+     ("CC=C=C1CCCCC1", 0)],
+)  # fmt: skip
+def test_a_row_goes_on_through_cumulated_double_bonds(smiles: str, axes: int) -> None:
+    assert len(ring_axes(Chem.MolFromSmiles(smiles))) == axes
+
+
+@pytest.mark.parametrize(
     "smiles",
     [
         "OC1CC2(C1)CC(N)C2",

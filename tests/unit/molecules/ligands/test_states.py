@@ -58,6 +58,10 @@ def test_tautomers_are_optional_and_begin_with_the_one_drawn() -> None:
         ("CC(=O)CC(C)=O", ["CC(=O)C=C(C)O"]),
         ("Cc1c[nH]cn1", ["Cc1cnc[nH]1"]),
         ("Cc1cc(O)nn1C", ["Cc1cc(=O)[nH]n1C"]),
+        ("Oc1ccc2ccccc2c1N=Nc1ccccc1", ["O=C1C=Cc2ccccc2C1=NNc1ccccc1"]),
+        ("O=Nc1c(O)ccc2ccccc12", ["O=C1C=Cc2ccccc2C1=NO"]),
+        ("O=C1CN=C(c2ccccc2)c2cc(Cl)ccc2N1", []),
+        ("O=C1Nc2ccccc2C1=O", []),
     ],
 )
 def test_tautomers_that_water_hardly_has_are_left_out(drawn: str, others: list[str]) -> None:
