@@ -138,7 +138,10 @@ def test_the_prepared_receptor_is_a_pdb_with_hydrogens(pocket: Pocket, tmp_path:
         ({}, "say where to dock: give one of site, center, autobox, residues, cavity"),
         ({"site": REFERENCE, "center": (1, 2, 3)}, "not site and center"),
         ({"site": "nothing.sdf"}, "nothing.sdf: does not exist"),
-        ({"site": "XYZ"}, "no residue is called XYZ; there is no file XYZ, either"),
+        (
+            {"site": "XYZ"},
+            "is called XYZ; the hetero groups are A/NDP/193, .*/194; there is no file XYZ, either",
+        ),
         ({"site": REFERENCE.read_text()}, "^site: give the file's name, not its text, 'TQ3.n "),
         ({"autobox": REFERENCE.read_text()}, "^autobox: give the file's name, not its text, 'TQ3"),
         ({"site": "C" * 5000}, "^site: give the file's name, not its text, 'C{40}' ...$"),

@@ -45,6 +45,9 @@ BRIDGES = CROSSLINKS | {("SG", "SG")}
 LINKS = POLYMER_LINKS | BRIDGES
 """Names of atoms through which residues are bound; bridges may be between two chains."""
 
+MOST_GROUPS = 12
+"""So many hetero groups are listed where a ligand's name is none of theirs, the largest first."""
+
 ACTIONS = ("chosen", "changed", "added", "noted", "kept", "dropped")
 """Actions of an audit, in its order; each atom is counted once, as kept or dropped."""
 
@@ -115,13 +118,29 @@ class Selection:
                         f"{self.source}: {key}: {word} is {out[0]}, which is left out; check "
                         "chains, drop and what else is taken from the structure"
                     )
-                known = sorted({name for number in present for name in _names(self.places[number])})
-                same = [name for name in known if name.casefold() == word.casefold()]
-                close = same or difflib.get_close_matches(word, known, n=3, cutoff=0.5)
-                hint = f"; near to it are {', '.join(close)}" if close else ""
+                hint = self._called_like(word, present, key == "ligand_name")
                 raise InputError(f"{self.source}: {key}: no residue is called {word}{hint}")
             result[found] = True
         return result
+
+    def _called_like(self, word: str, present: Sequence[int], is_ligand: bool) -> str:
+        """What may be meant by a word that names none of the residues present, for a message.
+
+        Numbers of residues are near to anything; a ligand is one of the few hetero groups.
+        """
+        known = sorted({name for number in present for name in _names(self.places[number])})
+        same = [name for name in known if name.casefold() == word.casefold()]
+        if is_ligand and not same:
+            size = np.bincount(self.residue[self.open & self.heavy], minlength=len(self.places))
+            free = [number for number in present if not (self.polymer | self.water)[number]]
+            free.sort(key=lambda number: -size[number])
+            groups = ", ".join(str(self.places[number]) for number in free[:MOST_GROUPS])
+            more = ", ..." if len(free) > MOST_GROUPS else ""
+            return (
+                f"; the hetero groups are {groups}{more}" if free else "; no hetero group is there"
+            )
+        close = same or difflib.get_close_matches(word, known, n=3, cutoff=0.5)
+        return f"; near to it are {', '.join(close)}" if close else ""
 
     def audit(self) -> Audit:
         """The notes, then the decisions as rows, sorted by action, reason and part."""

@@ -1390,6 +1390,27 @@ def test_a_residue_that_is_not_there_is_named_with_its_neighbours(
         keep(path, ligand_site, keep=["hoh"])
 
 
+def test_a_ligand_that_is_not_there_is_named_with_the_hetero_groups(tmp_path: Path) -> None:
+    water = het("O", "HOH", 75, (0.0, 9.0, 0.0), "O")
+    groups = [
+        het("ZN", "ZN", 70, (0.0, 5.0, 0.0), "ZN"),
+        het("C1", "LIG", 71, (0.0, 0.0, 0.0)),
+        het("C2", "LIG", 71, (1.5, 0.0, 0.0)),
+    ]
+    ions = [het("ZN", "ZN", 80 + row, (0.0, 0.0, 9.0 * row), "ZN") for row in range(1, 12)]
+    for lines, words in (
+        (groups, "the hetero groups are A/LIG/71, A/ZN/70"),
+        ([], "no hetero group is there"),
+        ([*groups, *ions], r"the hetero groups are A/LIG/71, A/ZN/70, .*A/ZN/90, \.\.\."),
+    ):
+        path = write(tmp_path / "l.pdb", [*ALANINES, *lines, water])
+        selection = open_structure(path, Structure())
+        with pytest.raises(InputError, match=f"ligand_name: no residue is called A/7; {words}$"):
+            site_of_residue(selection, "A/7", 9.0)
+    with pytest.raises(InputError, match=r"no residue is called lig; near to it are LIG$"):
+        site_of_residue(selection, "lig", 9.0)
+
+
 def test_a_residue_of_a_chain_that_is_left_out_is_said_to_be_there(
     tmp_path: Path, ligand_site: Site
 ) -> None:
