@@ -54,6 +54,7 @@ NOWHERE = Site(
     conformation=NO_TEXTS,
     receptor=NO_TEXTS,
     box=NO_TEXTS,
+    warning=NO_TEXTS,
 )
 """A target without atoms."""
 
