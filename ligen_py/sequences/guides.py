@@ -498,16 +498,13 @@ def as_query(
             f"{pattern}; give 0 to {len(pattern)}"
         )
     if limits:
-        least, largest, many = (
-            min(limits),
-            max(limits),
-            f"{len(limits)} guides have limits of their",
-        )
+        own = f"{len(limits)} guides have limits of their own"
+        span = f"{min(limits)} to {max(limits)}"
         log.info(
-            "%s: %s own, %s, in place of %s %d",
+            "%s: %s, %s, in place of %s %d",
             path,
-            "1 guide has a limit of its" if len(limits) == 1 else many,
-            least if least == largest else f"{least} to {largest}",
+            own if len(limits) > 1 else "1 guide has a limit of its own",
+            span if min(limits) < max(limits) else min(limits),
             *(most.rpartition(": ")[2], mismatches),
         )
     for one in found:
