@@ -105,11 +105,15 @@ def _lines(path: Path, node: yaml.Node, above: Keys, seen: set[int]) -> Iterator
             )
         first[key.value] = line
         if key.tag != TEXT:  # each key is a word, or a name that the user gives
-            is_end = node.flow_style and key.tag in NUMBERS and value.value == ""  # {ph: 7,4}
-            comma = ", or is a decimal comma meant as a point?" if is_end else ""
+            is_end = node.flow_style and key.tag in NUMBERS and value.value == ""
+            advice = "write it in quotes"
+            if is_end:  # {ph: 7,4} or {center: 1.0, 2.0, 3.0}
+                advice = (
+                    "a decimal number needs a point, a list brackets as in [1, 2], a name quotes"
+                )
             raise InputError(
                 f"{path}: line {line}: key '{name}': YAML reads this as a number, a date, a truth "
-                f"value or nothing; write it in quotes{comma}"
+                f"value or nothing; {advice}"
             )
         yield (*above, key.value), line
         yield from _lines(path, value, (*above, key.value), seen)

@@ -343,8 +343,9 @@ dock:
         (
             "dock:",
             "pocket: {ph: 7,4}\ndock:",
-            "or nothing; write it in quotes, or is a decimal comma meant as a point?",
+            "or nothing; a decimal number needs a point, a list brackets as in [1, 2], a name",
         ),
+        ("{center: [1, 2]}", "{center: 1.0, 2.0, 3.0}", "a list brackets as in [1, 2]"),
         ("num_restart: 8", "num_restart: yes", "give a whole number (given: True)"),
         ("num_restart: 8", "bump_tolerance: on", "give a number (given: True)"),
         ("file: l.smi", "chunks: yes", "give a whole number (given: True)"),

@@ -26,14 +26,11 @@ AS_A_BOND = 2.1
 """Angstrom; heavy atoms this near, of which none is a metal, are bound: S-S has 2.05."""
 
 SHORTEST_BOND, MOST_BONDS = 1.15, 2
-"""What is nearer (Angstrom), or has more such neighbours, overlaps and is not bound."""
+"""A contact that is shorter (Angstrom), or more contacts than this, are an overlap and no bond."""
 
-IN_CONTACT = 5.0
-"""Angstrom; a reference ligand touches its receptor: in 245 complexes within 3.4 at most."""
-
-AROUND, FEWEST_AROUND = 8.0, 5
-"""Fewer heavy atoms than this within 8 A of a centre are a site in solvent; 245 ligands have 36 and
-more around their centroids."""
+AROUND, FEWEST_AROUND, FEWEST_AROUND_LIGAND = 8.0, 5, 18
+"""Fewer heavy atoms than these within 8 A of a site's centre, or of a reference ligand's centroid,
+are a site in solvent: around the centroids of 245 ligands are 36 and more."""
 
 NOT_EXPECTED = frozenset(("OXT", "SE"))
 
@@ -88,57 +85,61 @@ def describe(selection: Selection, index: np.ndarray, is_bound: bool) -> str:
     return "covalent ligand" if is_bound else "hetero group"
 
 
-def note_bond(selection: Selection, site: Site) -> None:
-    """Say where the reference ligand is bound to a chain, also where it is from another file."""
-    chains = np.flatnonzero(selection.open & selection.heavy & selection.polymer[selection.residue])
-    distance = nearest(selection.xyz[chains], site.ligand)
-    if distance.min(initial=np.inf) < AS_A_BOND:
-        atom = chains[distance.argmin()]
-        tie = f"{selection.atoms.place[atom]}/{selection.atoms.name[atom]}"
-        close = nearest(site.ligand, selection.xyz[chains]) < AS_A_BOND
-        if distance.min() < SHORTEST_BOND or close.sum() > MOST_BONDS:
-            log.warning(
-                "the reference ligand overlaps with the receptor: %d of its atoms, one of them "
-                "%.1f A from %s; is it in the receptor's frame, and the receptor in the "
-                "conformation that it binds?",
-                close.sum(),
-                distance.min(),
-                tie,
-            )
-            words = f"overlaps with the receptor: {distance.min():.1f} A from {tie}"
-            selection.note("reference ligand", words)
-            return
-        words = (
-            f"{distance.min():.1f} A from {tie}, as a bond is long; all ligands are docked without "
-            "a bond to the receptor, so it may not come back to its place"
-        )
-        selection.note("reference ligand", words)
-        log.warning("the reference ligand is %s", words)
+def note_site(selection: Selection, site: Site) -> None:
+    """Say where a site has no receptor around it, or its reference ligand is bound or overlaps."""
+    if not _note_solvent(selection, site):  # what is of another frame touches an atom by chance
+        _note_bond(selection, site)
 
 
-def note_solvent(selection: Selection, site: Site) -> None:
+def _note_solvent(selection: Selection, site: Site) -> bool:
     """Say where no receptor is around a site, as where its coordinates are of another frame."""
     dry = ~selection.water[selection.residue]
     xyz = selection.xyz[selection.open & selection.heavy & dry]
     if len(site.ligand):
-        distance = nearest(xyz, site.ligand).min(initial=np.inf)
-        part, words = "reference ligand", f"{distance:.1f} A from the receptor, in solvent"
-        is_empty = distance > IN_CONTACT
+        part, center = "reference ligand", site.ligand.mean(axis=0)
+        within, fewest = AROUND, FEWEST_AROUND_LIGAND
     else:
-        within = max(AROUND, site.half_side / 2)
-        count = int((np.linalg.norm(xyz - np.array(site.center), axis=1) < within).sum())
-        part, words = (
-            "site",
-            f"in solvent: {count} receptor atoms within {within:g} A of its centre",
-        )
-        is_empty = count < FEWEST_AROUND
-    if is_empty:
-        selection.note(part, words)
+        part, center = "site", np.array(site.center)
+        within, fewest = max(AROUND, site.half_side / 2), FEWEST_AROUND
+    count = int((np.linalg.norm(xyz - center, axis=1) < within).sum())
+    words = f"in solvent: {count} receptor atoms within {within:g} A of its centre"
+    if count >= fewest:
+        return False
+    selection.note(part, words)
+    log.warning(
+        "the %s is %s; are its coordinates in Angstrom, and in the receptor's frame?", part, words
+    )
+    return True
+
+
+def _note_bond(selection: Selection, site: Site) -> None:
+    """Say where the reference ligand is bound to a chain, also where it is from another file."""
+    chains = np.flatnonzero(selection.open & selection.heavy & selection.polymer[selection.residue])
+    distance = nearest(selection.xyz[chains], site.ligand)
+    if distance.min(initial=np.inf) >= AS_A_BOND:
+        return
+    atom = chains[distance.argmin()]
+    tie = f"{selection.atoms.place[atom]}/{selection.atoms.name[atom]}"
+    close = selection.xyz[chains[distance < AS_A_BOND]]
+    contacts = np.linalg.norm(close[:, None] - site.ligand, axis=2) < AS_A_BOND
+    if distance.min() < SHORTEST_BOND or contacts.sum() > MOST_BONDS:
         log.warning(
-            "the %s is %s; are its coordinates in Angstrom, and in the receptor's frame?",
-            part,
-            words,
+            "the reference ligand overlaps with the receptor: %d of its atoms, one of them "
+            "%.1f A from %s; is it in the receptor's frame, and the receptor in the "
+            "conformation that it binds?",
+            contacts.any(axis=0).sum(),
+            distance.min(),
+            tie,
         )
+        words = f"overlaps with the receptor: {distance.min():.1f} A from {tie}"
+        selection.note("reference ligand", words)
+        return
+    words = (
+        f"{distance.min():.1f} A from {tie}, as a bond is long; all ligands are docked without "
+        "a bond to the receptor, so it may not come back to its place"
+    )
+    selection.note("reference ligand", words)
+    log.warning("the reference ligand is %s", words)
 
 
 def inspect(

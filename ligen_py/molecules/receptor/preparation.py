@@ -21,8 +21,7 @@ from ligen_py.molecules.receptor.inspection import (
     PERCEIVED,
     describe,
     inspect,
-    note_bond,
-    note_solvent,
+    note_site,
 )
 from ligen_py.molecules.receptor.metals import metal_type
 from ligen_py.molecules.receptor.selection import Selection, chain, each
@@ -62,8 +61,7 @@ def prepare(
     """
     cofactors = smiles_of(structure)
     wanted, bound = choose(selection, site, structure, settings)
-    note_bond(selection, site)
-    note_solvent(selection, site)
+    note_site(selection, site)
     hydrogens = protonation.Protonated()
     if settings.protonation == "propka":
         hydrogens = protonation.protonate(

@@ -200,6 +200,8 @@ class Expression:
 
     def _pair(self, left: ast.expr, op: ast.cmpop, right: ast.expr, columns: Columns) -> Any:
         one, other = self._value(left, columns), self._value(right, columns)
+        if isinstance(op, ast.In | ast.NotIn) and isinstance(other, str | float):
+            other = [other]  # ('a') is a list in SQL, and a text in Python
         if isinstance(other, Texts) and isinstance(one, str) and isinstance(op, ast.Eq | ast.NotEq):
             one, other = other, one
         if isinstance(one, Texts):

@@ -87,6 +87,13 @@ ALANINES = [
     atom("CA", "ALA", 9, (60.0, 0.0, 0.0)),
 ]
 
+WALL = [
+    atom("CA", "ALA", 200 + 10 * i + j, (3.0 * i - 6.0, 5.0, 3.0 * j - 6.0), chain="W")
+    for i in range(5)
+    for j in range(5)
+]
+"""As many atoms as are around a ligand in a pocket, 5 A and more from the origin."""
+
 
 CAPPED = [
     ("CAY", 1, (2.53, 2.47, -1.41)),
@@ -700,7 +707,8 @@ def test_a_location_without_letter_is_one_of_those_of_its_atom(
 def test_a_smiles_that_is_that_of_no_residue_is_said(
     tmp_path: Path, ligand_site: Site, caplog: pytest.LogCaptureFixture
 ) -> None:
-    path = write(tmp_path / "a.pdb", [*ALANINES, het("O1", "XYZ", 3, (3.0, 3.0, 0.0), "O")])
+    water = het("O1", "XYZ", 3, (3.0, 3.0, 0.0), "O")
+    path = write(tmp_path / "a.pdb", [*ALANINES, *WALL, water])
     keep(path, ligand_site, cofactors={"XYZ": "O"})
     assert not caplog.messages
     keep(path, ligand_site, cofactors={"XYZ": "CN", "XZY": "O"})
@@ -878,11 +886,22 @@ def test_a_ligand_in_another_frame_overlaps_and_is_not_bound(
     tmp_path: Path, ligand_site: Site, caplog: pytest.LogCaptureFixture
 ) -> None:
     moved = [f"{line[:30]}{float(line[30:38]) - 4.7:8.3f}{line[38:]}" for line in ALANINES]
-    prepared = run(tmp_path, moved, ligand_site)
+    prepared = run(tmp_path, [*moved, *WALL], ligand_site)
     assert noted(prepared, "reference ligand") == [
         "noted: overlaps with the receptor: 0.2 A from A/ALA/1/CA"
     ]
     assert "is it in the receptor's frame" in caplog.messages[0]
+
+
+def test_an_atom_that_touches_three_others_is_not_bound(tmp_path: Path, ligand_site: Site) -> None:
+    near = [(0.0, 1.8, 0.0), (1.8, 0.0, 0.0), (0.0, 0.0, 1.8)]
+    lines = [atom("CA", "ALA", 30 + number, xyz) for number, xyz in enumerate(near)]
+    prepared = run(
+        tmp_path, [*ALANINES, *WALL, *lines], replace(ligand_site, ligand=np.zeros((1, 3)))
+    )
+    assert noted(prepared, "reference ligand") == [
+        "noted: overlaps with the receptor: 1.8 A from A/ALA/30/CA"
+    ]
 
 
 def test_a_chain_may_begin_with_a_proline_without_its_ring(tmp_path: Path) -> None:
@@ -1779,8 +1798,8 @@ def test_a_reference_ligand_that_is_bound_to_the_protein_is_named(
     distance: float, is_bound: bool, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Also where its file is not the structure, from which it was removed."""
-    site = Site((0.0, 0.0, 0.0), 10.0, np.array([[0.0, -6.0 - distance, 0.0]]), "a file")
-    lines = [*ALANINES, atom("SG", "CYS", 21, (0.0, -6.0, 0.0), "S")]
+    site = Site((0.0, 0.0, 0.0), 10.0, np.array([[0.0, 2.5 - distance, 0.0]]), "a file")
+    lines = [*ALANINES, atom("SG", "CYS", 21, (0.0, 2.5, 0.0), "S"), *WALL]
     found = noted(run(tmp_path, lines, site), "reference ligand")
     words = "1.8 A from A/CYS/21/SG, as a bond is long; all ligands are docked without a bond"
     assert [words in note for note in found] == [True] * is_bound
@@ -1803,17 +1822,27 @@ def test_a_site_in_solvent_is_named(
     here = (x, 0.0, 0.0)
     waters = [het("O", "HOH", 80 + n, (x + 3.0, 3.0 * n, 0.0), "O") for n in range(6)]
     xyz = np.array([here]) if ligand else np.empty((0, 3))
-    path = write(tmp_path / "receptor.pdb", [*ALANINES, *waters])
+    path = write(tmp_path / "receptor.pdb", [*ALANINES, *WALL, *waters])
     prepared = keep(path, Site(here, half_side, xyz, "a file"), waters="all")
     part = "reference ligand" if ligand else "site"
-    words = "11.4 A from the receptor, in solvent"
-    if not ligand:
-        words = "in solvent: 0 receptor atoms within 8 A of its centre"
+    words = "in solvent: 0 receptor atoms within 8 A of its centre"
     is_empty |= ligand and x == 20.0
     found = [note for note in noted(prepared, part) if "solvent" in note]
     assert found == [f"noted: {words}"] * is_empty
     said = [one for one in caplog.messages if "in solvent" in one]
     assert [words in one for one in said] == [True] * is_empty
+
+
+@pytest.mark.parametrize("distance", [1.9, 2.8])
+def test_a_ligand_of_another_frame_that_touches_an_atom_by_chance_is_in_solvent(
+    distance: float, tmp_path: Path, ligand_site: Site, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It was called bound, or nothing was said of it."""
+    xyz = np.array([[9.0 + distance, 2.8, 0.0], [15.0, 2.8, 0.0]])
+    prepared = run(tmp_path, ALANINES, replace(ligand_site, ligand=xyz))
+    words = "in solvent: 6 receptor atoms within 8 A of its centre"
+    assert noted(prepared, "reference ligand") == [f"noted: {words}"]
+    assert [words in said for said in caplog.messages] == [True]
 
 
 COVALENT = [

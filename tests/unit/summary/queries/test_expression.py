@@ -58,6 +58,13 @@ def test_a_condition_is_what_python_makes_of_it(text: str) -> None:
     assert found.tolist() == expected
 
 
+@pytest.mark.parametrize("text", ["library in ('x')", "charge in (-1)", "name not in ('a')"])
+def test_one_value_in_brackets_is_a_list_as_in_sql(text: str) -> None:
+    expected = Expression.parse(text.replace(")", ",)"), "--where").condition(column)
+    assert Expression.parse(text, "--where").condition(column).tolist() == expected.tolist()
+    assert expected.any() != expected.all()
+
+
 def test_a_value_in_brackets_is_compared_as_a_single_one(recwarn: pytest.WarningsRecorder) -> None:
     values = np.array([2.5396059, 3.0], "f4")
     for text in ("score == 2.5396059", "score in (2.5396059, 9)", "score not in (3, 1e300)"):
